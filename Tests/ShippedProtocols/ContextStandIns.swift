@@ -72,20 +72,17 @@ final class BarrierExclusion: ReadWriteExclusion {
     }
     var writeContext: any ExecutionContext { context }
     func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
-        -> ReadEntry?
+        -> AccessEntry?
     { .byContext }
-    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry { .byContext }
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> AccessEntry? { .byContext }
     func admitNext(_ thread: ThreadRecord) {}
     func enqueueWrite(_ write: consuming @escaping Work, later: Bool) {}
     func enqueueRead(_ read: consuming @escaping Work) {}
     func hold() -> ExclusiveHold { .nothing }
     func foreseeWrite(_ forecast: inout WaitForecast) {}
-    func read<Value, Failure: Error>(until deadline: Int64, _ body: () throws(Failure) -> Value)
-        throws(Failure) -> Value?
-    { nil }
-    func write<Value, Failure: Error>(until deadline: Int64, _ body: () throws(Failure) -> Value)
-        throws(Failure) -> Value?
-    { nil }
+    func run<Value, Failure: Error>(
+        writes: Bool, until deadline: Int64, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? { nil }
 }
 
 /// Every wait here ends by the program itself.

@@ -15,13 +15,12 @@ public import Synchronization
 struct Admission: @unchecked Sendable {
     // Unchecked: what the pointers lead to is atomic.
 
-    /// See `ReadWriteWord`. A cache line for the word, since every reader loads it.
+    /// A `ReadWriteWord`, in a cache line of its own, since every reader loads it.
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt64>>
 
     /// The number of the thread that is inside exclusively, or `held`, or zero.
     ///
-    /// Its stores and loads are relaxed: only the thread itself, or the owner of the hold, looks
-    /// for its own mark.
+    /// Relaxed stores and loads: only the thread, or the owner of the hold, looks for its own mark.
     var exclusiveThread: UnsafeMutablePointer<Atomic<UInt32>> {
         unsafe (UnsafeMutableRawPointer(word) + 64).assumingMemoryBound(to: Atomic<UInt32>.self)
     }
@@ -48,13 +47,6 @@ struct Admission: @unchecked Sendable {
     /// Atomics need no deinitialization.
     func free() { unsafe word.deallocate() }
 
-    // MARK: Inside
-
-    /// Whether the thread writes or holds.
-    private func isWriting(_ thread: ThreadRecord) -> Bool {
-        unsafe isThreadWriting(thread) || isHolding
-    }
-
     var isHolding: Bool {
         unsafe exclusiveThread.pointee.load(ordering: .relaxed) == Self.held
             && holdOwner.pointee.isMine
@@ -72,15 +64,14 @@ struct Admission: @unchecked Sendable {
         unsafe ReaderSlots.holds(thread, announcement)
     }
 
-    /// Whether the calling thread is inside a write of this coordinator, or holds it.
-    var isInsideWrite: Bool { unsafe isWriting(Threads.current) }
+    /// Whether the calling thread writes, or holds.
+    var isInsideWrite: Bool { unsafe isThreadWriting(Threads.current) || isHolding }
 
-    /// Whether the calling thread is inside a read or a write of this coordinator.
+    /// Whether the calling thread reads, writes or holds.
     var isInside: Bool { unsafe isInsideWrite || isReading(Threads.current) }
 
     // MARK: Marks
 
-    /// The word that a slot reader stores into a slot of its thread.
     private var announcement: UInt { unsafe UInt(bitPattern: word) }
 
     private func markExclusive(_ thread: ThreadRecord) {
@@ -91,20 +82,17 @@ struct Admission: @unchecked Sendable {
 
     private func unmarkExclusive() { unsafe exclusiveThread.pointee.store(0, ordering: .relaxed) }
 
-    /// Marks a reader for the thread itself, so that it knows that it reads.
     func mark(_ slot: ReaderSlots.Slot) {
-        // Releasing all the same, here and below: a scan that looks for an earlier announcement in
-        // the slot, and finds this word, must see what that reader did before.
+        // Releasing, here and below: a scan that looks for an earlier announcement in the slot, and
+        // finds this word, must see what that reader did before.
         unsafe slot.pointee.store(announcement | 1, ordering: .releasing)
     }
 
-    /// Removes the mark in the slot that was pushed last, and pops the slot.
     func unmarkReader(_ thread: ThreadRecord) {
         unsafe ReaderSlots.top(thread).pointee.store(0, ordering: .releasing)
         unsafe ReaderSlots.pop(thread)
     }
 
-    /// Runs `body` with the calling thread marked as reading.
     func markingRead<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
     {
@@ -114,7 +102,6 @@ struct Admission: @unchecked Sendable {
         return try body()
     }
 
-    /// Runs `body` with the calling thread marked as inside exclusively.
     func markingWrite<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure)
         -> Value
     {
@@ -122,11 +109,9 @@ struct Admission: @unchecked Sendable {
         defer { unmarkExclusive() }
         return try body()
     }
-}
 
-/// The steps on the word in memory. Each is a scheduling point of a simulation, except `hint` and
-/// `current`.
-extension Admission {
+    // MARK: Steps on the word, scheduling points of a simulation except `hint` and `current`
+
     /// Replaces the word by the result of `change`; false if that is nil.
     ///
     /// `backsOff` is for callers without the lock: they back off after a failed exchange.
@@ -147,11 +132,10 @@ extension Admission {
         }
     }
 
-    /// Backs off after a failed exchange; returns the word as it is then.
+    /// Waits for some microseconds after a failed exchange; returns the word as it is then.
     ///
     /// Two threads that alternate move the cache line between their processors at each exchange,
-    /// which takes several times as long as the exchange. So the thread whose exchange failed stays
-    /// away for some microseconds, and the other one continues undisturbed.
+    /// which takes several times as long as the exchange.
     @inline(never)
     private func backedOff(_ current: UInt64) -> UInt64 {
         // Under a simulator no other thread runs meanwhile.
@@ -161,9 +145,7 @@ extension Admission {
         return unsafe word.pointee.load(ordering: .relaxed)
     }
 
-    /// The word as a hint, without a scheduling point.
-    ///
-    /// Relaxed: its callers go on to compare and swap the word, or to take the lock.
+    /// Relaxed: its callers then compare and swap the word, or take the lock.
     var hint: ReadWriteWord { unsafe ReadWriteWord(word.pointee.load(ordering: .relaxed)) }
 
     /// Sequentially consistent for the portable mode, and acquiring what the last writer did.
@@ -179,7 +161,7 @@ extension Admission {
 
     // MARK: Callers without the lock
 
-    /// Announces a reader, which looks at the word afterwards: it may have to withdraw.
+    /// Announces a reader, which then looks at the word, and may have to withdraw.
     func announce(in slot: ReaderSlots.Slot) {
         unsafe SimulationHooks.publish(announcement, in: slot, mode: ec_mode())
     }
@@ -201,8 +183,8 @@ extension Admission {
     /// A counted reader leaves; true if it must admit waiters.
     func leaveCounted() -> Bool {
         unsafe SimulationHooks.point(word, mode: ec_mode())
-        // Releasing: what the reader has read comes before a writer changes it. Not acquiring: a
-        // reader that admits waiters takes the lock.
+        // Releasing: what the reader read precedes what a writer changes. Not acquiring: a reader
+        // that admits waiters takes the lock.
         let now = unsafe word.pointee.wrappingSubtract(
             ReadWriteWord.oneReader, ordering: .releasing
         ).newValue
@@ -213,8 +195,7 @@ extension Admission {
     func leaveExclusive() -> Bool {
         unmarkExclusive()
         unsafe SimulationHooks.point(word, mode: ec_mode())
-        // Releasing what the writer did. Not acquiring: a writer that admits waiters takes the
-        // lock.
+        // Releasing what the writer did. Not acquiring, as above.
         let now = unsafe word.pointee.wrappingSubtract(
             ReadWriteWord.oneWriter, ordering: .releasing
         ).newValue
@@ -232,13 +213,11 @@ extension Admission {
     /// 2. Scan the reader slots of all threads, if slot readers may be inside.
     /// 3. Set `exclusive`, if the word is vacant.
     func tryExclude(_ thread: ThreadRecord) -> Bool {
-        // Most of the time another caller is inside.
         let now = hint
         if now.isExclusive || now.hasCountedReaders { return false }
         if now.isBiased {
             update { $0.revokingBias() }
-            // After this barrier a slot reader is found by the scan below, or has seen the bias
-            // gone.
+            // After this barrier the scan below finds a slot reader, or it has seen the bias gone.
             ec_barrier()
         }
         if now.isBiased || now.isRevoking {
@@ -256,7 +235,6 @@ extension Admission {
     /// The hint suffices: a slot reader loads the word after it leaves, and then takes the lock.
     var hasSlotReaders: Bool { hint.isRevoking && ReaderSlots.isAnnounced(announcement) }
 
-    /// Counts a reader whether or not admission is closed, unless a writer is inside.
     func admitReader() -> Bool { update { $0.admittingReader() } }
 
     /// Copies the flags of the wait queue into the word.
@@ -272,9 +250,139 @@ extension Admission {
         update { $0.publishing(flags, leavesExclusive: true) }
     }
 
-    /// The lock owner, inside exclusively, is a counted reader from here on.
+    /// The lock owner, inside exclusively, becomes a counted reader.
     func becomeReader() {
         unmarkExclusive()
         update { $0.becomingReader() }
     }
 }
+
+/// The word of a coordinator as a value, and each change of it as a function.
+///
+/// | bits | name | set while |
+/// |---|---|---|
+/// | 0 | `exclusive` | a writer, or a thread that runs enqueued writes, is inside |
+/// | 1 | `biased` | readers may enter by announcing themselves in a slot of their thread |
+/// | 2 | `revoking` | the bias is revoked, and slot readers may still be inside |
+/// | 3 | `closed` | callers that arrive join the wait queue |
+/// | 4 | `hasWaiters` | the wait queue has a waiter, which is to be woken when it can enter |
+/// | 5 | `wakePending` | a waiter was woken and has not looked yet: no other one is woken |
+/// | 8-14 | `tally` | counts the counted reads since the last writer |
+/// | 32-63 | `reader` | counts the counted readers inside |
+///
+/// What a caller may do that has no lock and is not inside already:
+///
+/// | word | slot reader | counted reader | writer |
+/// |---|---|---|---|
+/// | vacant | counts itself | enters | enters |
+/// | counted readers inside | counts itself | enters | waits |
+/// | `biased` | enters | enters | revokes the bias, under the lock |
+/// | `revoking` | counts itself | enters | scans the reader slots, under the lock |
+/// | `exclusive` or `closed` | waits | waits | waits |
+@frozen @usableFromInline
+struct ReadWriteWord {
+    @usableFromInline let bits: UInt64
+
+    @inlinable @inline(__always)
+    init(_ bits: UInt64) { self.bits = bits }
+
+    /// The flags of the wait queue; they change only under the lock.
+    init(isClosed: Bool, hasWaiters: Bool = false, isWakePending: Bool = false) {
+        bits =
+            (isClosed ? Self.closed : 0) | (hasWaiters ? Self.hasWaiters : 0)
+            | (isWakePending ? Self.wakePending : 0)
+    }
+
+    private static var exclusive: UInt64 { 1 << 0 }
+    private static var biased: UInt64 { 1 << 1 }
+    private static var revoking: UInt64 { 1 << 2 }
+    private static var closed: UInt64 { 1 << 3 }
+    private static var hasWaiters: UInt64 { 1 << 4 }
+    private static var wakePending: UInt64 { 1 << 5 }
+    private static var queueFlags: UInt64 { closed | hasWaiters | wakePending }
+    private static var tally: UInt64 { 1 << 8 }
+    private static var tallyMask: UInt64 { 0x7f << 8 }
+
+    /// What a writer that leaves subtracts: the flag is set, so it is clear then.
+    static var oneWriter: UInt64 { exclusive }
+    static var oneReader: UInt64 { 1 << 32 }
+
+    /// Whether a reader may enter by announcement: of bits 0, 1 and 3, only `biased` is set.
+    @inlinable @inline(__always)
+    var isOpenToSlotReaders: Bool { bits & 0b1011 == 0b0010 }
+
+    @inlinable @inline(__always)
+    var isRevoking: Bool { bits & 0b0100 != 0 }
+
+    var isExclusive: Bool { bits & Self.exclusive != 0 }
+    var isBiased: Bool { bits & Self.biased != 0 }
+    var isClosed: Bool { bits & Self.closed != 0 }
+    var hasCountedReaders: Bool { bits >= Self.oneReader }
+
+    /// Whether no reader and no writer is inside, and no reader may enter by announcement.
+    var isVacant: Bool {
+        bits & (Self.exclusive | Self.biased | Self.revoking) == 0 && !hasCountedReaders
+    }
+
+    /// Whether a thread that leaves must admit or wake waiters.
+    var mustAdmitNext: Bool {
+        isClosed || bits & (Self.hasWaiters | Self.wakePending) == Self.hasWaiters
+    }
+
+    func hasQueueFlags(_ flags: ReadWriteWord) -> Bool { bits & Self.queueFlags == flags.bits }
+}
+
+/// The changes of the word; nil where one cannot be made. `Admission` makes them atomically.
+///
+/// | change | made by | if | effect |
+/// |---|---|---|---|
+/// | `countingReader` | a reader | not `exclusive`, not `closed` | `reader` + 1, `tally` + 1 |
+/// | `admittingReader` | the lock owner, for a waiter | not `exclusive` | `reader` + 1 |
+/// | `enteringVacant` | a writer | vacant, not `closed` | sets `exclusive`, clears `tally` |
+/// | `excluding` | the lock owner | vacant | sets `exclusive`, clears `tally` |
+/// | `revokingBias` | the lock owner | always | `biased` becomes `revoking` |
+/// | `endingRevocation` | the lock owner, after a scan | always | clears `revoking` |
+/// | `publishing` | the lock owner | always | replaces bits 3-5; may clear `exclusive` |
+/// | `becomingReader` | the lock owner, inside | always | `exclusive` becomes one `reader` |
+/// | minus `oneWriter`, `oneReader` | a caller that leaves | it is inside | one caller fewer |
+extension ReadWriteWord {
+    /// The bias returns after 128 reads without a writer.
+    func countingReader() -> ReadWriteWord? {
+        if bits & (Self.exclusive | Self.closed) != 0 { return nil }
+        let counted = bits + Self.oneReader
+        guard bits & (Self.biased | Self.hasWaiters) == 0 else { return ReadWriteWord(counted) }
+        guard bits & Self.tallyMask == Self.tallyMask else {
+            return ReadWriteWord(counted + Self.tally)
+        }
+        return ReadWriteWord(counted & ~(Self.tallyMask | Self.revoking) | Self.biased)
+    }
+
+    func admittingReader() -> ReadWriteWord? {
+        isExclusive ? nil : ReadWriteWord(bits + Self.oneReader)
+    }
+
+    func enteringVacant() -> ReadWriteWord? { isClosed ? nil : excluding() }
+
+    func excluding() -> ReadWriteWord? {
+        isVacant ? ReadWriteWord((bits | Self.exclusive) & ~Self.tallyMask) : nil
+    }
+
+    func revokingBias() -> ReadWriteWord { ReadWriteWord(bits & ~Self.biased | Self.revoking) }
+
+    func endingRevocation() -> ReadWriteWord { ReadWriteWord(bits & ~Self.revoking) }
+
+    func publishing(_ flags: ReadWriteWord, leavesExclusive: Bool) -> ReadWriteWord {
+        let replaced = Self.queueFlags | (leavesExclusive ? Self.exclusive : 0)
+        return ReadWriteWord(bits & ~replaced | flags.bits)
+    }
+
+    func becomingReader() -> ReadWriteWord {
+        ReadWriteWord(bits & ~Self.exclusive + Self.oneReader)
+    }
+}
+
+/// The slots in which readers announce themselves: a slot has the address of what its thread reads.
+///
+/// With the lowest bit set it informs only the thread itself: the word counts that read.
+@usableFromInline
+typealias ReaderSlots = ThreadSlots

@@ -26,8 +26,7 @@ internal import Synchronization
 /// `context.exclusive(section)`.
 ///
 /// It is not for state that many threads mostly read: `ReadWriteCoordinator` lets them read side by
-/// side. It is not for async code: a thread must not be blocked across an `await`, so the body is
-/// synchronous.
+/// side. It is not for async code, since no thread may be blocked across an `await`.
 public final class CriticalSection: Sendable {
     /// The name, for messages and tools.
     public let name: String
@@ -57,8 +56,7 @@ public final class CriticalSection: Sendable {
     /// Runs `body` like `execute` if the section is free in time, or runs nothing and returns nil
     /// (law 15).
     ///
-    /// Zero and negative mean "only if it is free now". The limit is one on waiting, not on the
-    /// body.
+    /// Zero and negative mean "only if it is free now". The limit is on the wait, not on the body.
     @inlinable
     public func execute<Value, Failure: Error>(
         timeout: Duration, fileID: StaticString = #fileID, line: UInt = #line,
@@ -95,8 +93,7 @@ public final class CriticalSection: Sendable {
         return try execute(before: TimeLimit.after(limit), fileID, line, body) != nil
     }
 
-    /// Runs `body` as on a thread that is not simulated, if no thread is inside or waits; else
-    /// returns nil.
+    /// Runs `body` as on a thread that is not simulated; nil if a thread is inside or waits.
     ///
     /// For what must not show in a schedule (law 33). Leaving would wake a simulated waiter outside
     /// of its schedule, so there must be none.
@@ -106,8 +103,7 @@ public final class CriticalSection: Sendable {
         }
     }
 
-    /// The thread that is inside, for messages; nil if none is, and in release builds, which keep
-    /// no record.
+    /// The thread that is inside, for messages; nil if none is, and in release builds.
     public var owner: String? { entry.description(of: lock.holder) }
 }
 
@@ -170,5 +166,56 @@ extension CriticalSection: SynchronousContext {
         var facts = ContextFacts()
         facts.meansThread = false
         return facts
+    }
+}
+
+/// Runs the jobs of a view inside a section.
+///
+/// Not a `HoldableAddition`: a hold may end on another thread, and a section belongs to one.
+public struct Exclusion: ContextAddition {
+    let section: CriticalSection
+
+    public func decorate(_ work: @escaping Work) -> Work {
+        let work = MovedWork(work)
+        return { [section] in section.execute(work.run) }
+    }
+
+    public func sync<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, on base: some SynchronousContext
+    ) throws(Failure) -> Value {
+        try base.sync { () throws(Failure) -> Value in try section.execute(body) }
+    }
+
+    public var facts: AdditionFacts {
+        var facts = AdditionFacts()
+        facts.needsThread = false
+        facts.forecast = { [section] base, forecast in
+            forecast.follow(base)
+            // A base that the caller drives runs the job on the caller, which may enter again. A
+            // base that starts no more jobs drops it.
+            guard forecast.obstacle == nil, forecast.driver == nil, forecast.invalidated == nil,
+                section.isCurrent == true
+            else { return }
+            forecast.obstruct(
+                base.name, inside: "the section '\(section.name)', which its work must enter",
+                until: "the caller has left that section")
+        }
+        return facts
+    }
+}
+
+extension ContextAddition where Self == Exclusion {
+    /// Each job of the context inside `section` (law 16).
+    public static func exclusive(_ section: CriticalSection) -> Exclusion {
+        Exclusion(section: section)
+    }
+}
+
+extension ExecutionContext {
+    /// This context, with each of its jobs inside `section` (law 16).
+    ///
+    /// A job blocks its thread while another thread is inside, so keep the section short.
+    public func exclusive(_ section: CriticalSection) -> ContextView<Self, Exclusion> {
+        with(.exclusive(section))
     }
 }

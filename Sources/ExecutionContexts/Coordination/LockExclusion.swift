@@ -4,25 +4,24 @@ internal import Synchronization
 
 /// Excludes by the word, by reader slots, and by a state machine under a lock.
 ///
-/// It queues the writes and drains them on the write context, as a view does. The lock is taken for
-/// slow decisions only. A requested drain keeps it alive, so releasing the coordinator drops no
-/// write (law 19).
+/// It drains the writes on the write context, as a view does. Only slow decisions take the lock. A
+/// requested drain keeps it alive, so releasing the coordinator drops no write (law 19).
 @safe
 final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
-    // Unchecked: the word is atomic, the state machine has a lock, the batch belongs to the thread
-    // that is inside exclusively.
+    // Unchecked: the word is atomic, the state machine has a lock, and the batch belongs to the
+    // thread that is inside exclusively.
     let name: String
     let writeContext: any ExecutionContext
     let admission: Admission
-    let machine: Guarded<ReadWriteStateMachine>
+    private let machine: Guarded<ReadWriteStateMachine>
     /// Writes that were taken from the queue and have not run.
     @exclusivity(unchecked) private var batch = WorkQueue()
-    /// Which waits of the main thread begin with a spin; only that thread accesses it.
+    /// Which waits begin with a spin; only the main thread accesses it.
     @exclusivity(unchecked) private var mainSpins = MainSpins()
     /// Whether the main thread runs no writes, and waits for another thread that does.
     private let sparesMain: Bool
 
-    /// Whether the calling thread may run writes, except on the write context.
+    /// Whether the calling thread may run writes off the write context.
     private var callerMayHelp: Bool { unsafe !(sparesMain && Threads.own.pointee.is_main) }
 
     init(name: String, writeContext: some ExecutionContext, sparesMain: Bool = true) {
@@ -41,7 +40,7 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
     // MARK: Entering
 
     func enterToRead(_ thread: ThreadRecord, hasAnnounced: Bool, until deadline: Int64)
-        -> ReadEntry?
+        -> AccessEntry?
     {
         if hasAnnounced, unsafe admission.withdraw(ReaderSlots.first(thread)) {
             unsafe admitNext(thread)
@@ -53,11 +52,11 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
             if unsafe admission.withdraw(slot) { unsafe admitNext(thread) }
         }
         if !admission.tryCountReader() {
-            // Admission may be closed: a thread that is inside must not wait for callers that wait
-            // for it (law 18).
+            // Admission may be closed: a thread inside must not wait for those that wait for it
+            // (law 18).
             let isNested = unsafe admission.isThreadWriting(thread) || admission.isReading(thread)
             let isHeld = !isNested && admission.holdAgain()
-            guard unsafe !isNested && !isHeld && wait(thread, .shared, until: deadline) else {
+            guard unsafe !isNested && !isHeld && wait(thread, toRead: true, until: deadline) else {
                 unsafe ReaderSlots.pop(thread)
                 return isNested ? .nested : isHeld ? .held : nil
             }
@@ -66,11 +65,11 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         return .counted
     }
 
-    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> WriteEntry {
+    func enterToWrite(_ thread: ThreadRecord, until deadline: Int64) -> AccessEntry? {
         if admission.holdAgain() { return .held }
         if unsafe admission.tryEnterVacant(thread) { return .alone }
         unsafe refuseWriteInsideRead(thread)
-        return unsafe wait(thread, .exclusive, until: deadline) ? .alone : .late
+        return unsafe wait(thread, toRead: false, until: deadline) ? .alone : nil
     }
 
     func admitNext(_ thread: ThreadRecord) {
@@ -98,8 +97,7 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         later ? requestDrainLater(on: writeContext) : requestDrain(on: writeContext)
     }
 
-    /// The read joins the wait queue like a thread, so no later write overtakes it. `admitReaders`
-    /// counts it in the word. The read runs on the global context.
+    /// The read joins the wait queue like a thread, so no later write overtakes it.
     func enqueueRead(_ read: consuming @escaping Work) {
         let thread = unsafe Threads.current
         // Unmanaged, as a write is.
@@ -122,11 +120,7 @@ final class LockExclusion: Drainer, ReadWriteExclusion, @unchecked Sendable {
         GlobalContext().execute { self.drain() }
         unsafe admitNext(Threads.current)
     }
-}
 
-/// Runs what the state machine admits: effects, enqueued writes, and enqueued reads.
-extension LockExclusion {
-    /// Performs the effects, after unlocking.
     private func perform(_ effects: consuming Effects, _ thread: ThreadRecord) {
         for parker in effects.unparks { unsafe parker.unpark(by: thread) }
         for _ in 0..<effects.readsToRun { GlobalContext().execute { self.runReadyRead() } }
@@ -167,18 +161,15 @@ extension LockExclusion {
         var ran: UInt64 = 0
         let before = machine.withLock { $0.completed }
         while before + ran < position {
-            guard let write = nextWrite(ran: ran) else { break }
+            if unsafe batch.isEmpty {
+                machine.withLock { unsafe $0.takeWrites(into: &batch, ran: ran) }
+            }
+            guard let write = unsafe batch.popFirst() else { break }
             write()
             ran += 1
             if isSpent() { break }
         }
         return ran
-    }
-
-    private func nextWrite(ran: UInt64) -> Work? {
-        if let write = unsafe batch.popFirst() { return write }
-        machine.withLock { unsafe $0.takeWrites(into: &batch, ran: ran) }
-        return unsafe batch.popFirst()
     }
 
     // MARK: Enqueued reads
@@ -189,7 +180,7 @@ extension LockExclusion {
         if read != nil { runCounted(&read) }
     }
 
-    /// Starts a system thread in a millisecond for the admitted reads: the reserve thread.
+    /// Starts the reserve thread in a millisecond, for the admitted reads.
     ///
     /// An admitted read keeps writers out. If every thread of the global context waits for those
     /// writers, none is left for the read. A dispatch queue of its own gets a thread all the same.
@@ -200,8 +191,7 @@ extension LockExclusion {
         }
     }
 
-    /// Runs the admitted reads, unless one of them has begun since the reserve thread was
-    /// scheduled.
+    /// Runs the admitted reads, unless one has begun since the reserve thread was scheduled.
     private func runReserve(since begun: UInt64) {
         var effects = Effects()
         var read = machine.withLock { $0.takeReserveRead(since: begun, &effects) }
@@ -218,21 +208,19 @@ extension LockExclusion {
         admission.markingRead { read.take()?() }
         if admission.leaveCounted() { unsafe admitNext(Threads.current) }
     }
-}
 
-/// How a thread waits.
-///
-/// 1. Spin for a moment, while admission is open.
-/// 2. Look under the lock: enter, help, or join the wait queue and try once more.
-/// 3. Park. A thread that leaves wakes one waiter, which repeats from step 2.
-extension LockExclusion {
+    // MARK: Waiting
+
     /// Waits and enters; false if `deadline` came first.
-    private func wait(_ thread: ThreadRecord, _ request: WaitDetails.Request, until deadline: Int64)
-        -> Bool
+    ///
+    /// 1. Spin for a moment, while admission is open.
+    /// 2. Look under the lock: enter, help, or join the wait queue and try once more.
+    /// 3. Park. A thread that leaves wakes one waiter, which repeats from step 2.
+    private func wait(_ thread: ThreadRecord, toRead isReader: Bool, until deadline: Int64) -> Bool
     {
         // A caller that gives up at once does not spin either.
-        if unsafe deadline != .min && spin(thread, request) { return true }
-        var details = unsafe WaitDetails(request, for: thread)
+        if unsafe deadline != .min && spin(thread, isReader) { return true }
+        var details = unsafe WaitDetails(isReader: isReader, for: thread)
         details.helps = mayHelp(until: deadline)
         details.helpsWithDropped = deadline == Parker.never && callerMayHelp
         details.position = .max
@@ -264,9 +252,9 @@ extension LockExclusion {
 
     /// Spins before the main thread parks, where another processor can run the write context.
     ///
-    /// The writes that the main thread waits for take about as long as one wake-up, that of the
-    /// write context. To park costs a second wake-up, and more processor time than this. Where the
-    /// other processors are busy it is in vain: after each such spin, more waits do without.
+    /// The writes that it waits for take about as long as one wake-up, that of the write context.
+    /// To park costs a second wake-up, and more processor time than this. Where the other
+    /// processors are busy it is in vain: after each such spin, more waits do without.
     private func spin(_ waiter: WaiterPointer, until deadline: Int64) {
         guard Processors.count > 1, unsafe mainSpins.isNext() else { return }
         let parker = unsafe waiter.pointee.parker
@@ -286,15 +274,14 @@ extension LockExclusion {
 
     /// Whether a waiting thread may run the writes before it (law 20).
     ///
-    /// A thread with a time limit may do so only on the write context, where no other thread could:
-    /// a write may take any time.
+    /// With a time limit it may do so only on the write context: a write may take any time.
     private func mayHelp(until deadline: Int64) -> Bool {
         if writeContext.isCurrent == true { return true }
         return deadline == Parker.never && writeContext.runsAnywhere && callerMayHelp
     }
 
     /// Spins for a moment: most reads and writes are short, and parking takes long.
-    private func spin(_ thread: ThreadRecord, _ request: WaitDetails.Request) -> Bool {
+    private func spin(_ thread: ThreadRecord, _ isReader: Bool) -> Bool {
         if unsafe thread.pointee.simulation != nil { return false }
         for _ in 0..<100 {
             // Spinning does not take the cache line from the thread that is inside.
@@ -302,7 +289,7 @@ extension LockExclusion {
             if !now.isExclusive {
                 // Which waiter enters next is decided under the lock.
                 if now.isClosed { return false }
-                if request == .shared {
+                if isReader {
                     if admission.tryCountReader() { return true }
                 } else {
                     // The bias is revoked only under the lock.

@@ -23,14 +23,12 @@
 ///   every lock. An enqueued write inside either runs after it.
 /// - Lifetime: pending writes keep the value until they have run.
 ///
-/// It is not for async code, whose accesses would hold the lock across an `await`; use an actor. It
-/// does not combine accesses: between a read and a write, other callers may write. Do both in one
-/// write.
+/// It is not for async code, whose accesses would hold the lock across an `await`; use an actor.
+/// Other callers may write between a read and a write: do both in one write.
 @safe
 public final class LockedResource<Resource: ~Copyable>: Sendable {
     @usableFromInline let lock: any ResourceLock
-    // Unsafe in name only: the value is reached under the lock, and overlapping accesses are
-    // refused.
+    // Unsafe in name only: the lock guards the value, and overlapping accesses trap.
     @usableFromInline nonisolated(unsafe) let value: UnsafeMutablePointer<Resource>
 
     /// Puts `resource` behind `lock`; it may be of any type, and is the caller's no longer.
@@ -52,7 +50,7 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         _ body: (inout sending Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         var outcome: Result<Value, Failure>?
-        unsafe ResourceAccess.write(self, at: value, behind: lock, fileID, line) {
+        unsafe ResourceAccess.run(self, at: value, behind: lock, writes: true, fileID, line) {
             do throws(Failure) {
                 outcome = .success(try unsafe body(&value.pointee))
             } catch {
@@ -63,8 +61,7 @@ public final class LockedResource<Resource: ~Copyable>: Sendable {
         return try unsafe outcome.unsafelyUnwrapped.get()
     }
 
-    /// Runs `body` with the value, alone, after the caller's earlier writes and outside every
-    /// access.
+    /// Runs `body` with the value, alone, after the caller's earlier writes, outside every access.
     ///
     /// The lock decides when and where: `.section` and `.coordinator` have a write context for it,
     /// `.unlocked` runs it at once if it can.
@@ -88,7 +85,7 @@ extension LockedResource where Resource: Sendable & ~Copyable {
         _ body: (borrowing Resource) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         var outcome: Result<Value, Failure>?
-        unsafe ResourceAccess.read(self, at: value, behind: lock, fileID, line) {
+        unsafe ResourceAccess.run(self, at: value, behind: lock, writes: false, fileID, line) {
             do throws(Failure) {
                 outcome = .success(try unsafe body(value.pointee))
             } catch {
@@ -100,66 +97,43 @@ extension LockedResource where Resource: Sendable & ~Copyable {
     }
 }
 
-/// One access to a locked resource, whatever the resource's type: it asks the lock, and marks the
-/// access.
+/// One access to a locked resource of any type: the lock runs it, and the frame marks it.
 ///
-/// Not generic: code of another module would run the generic code unspecialized, at ten times the
-/// cost.
+/// Not generic: another module would run generic code unspecialized, at ten times the cost.
 @usableFromInline
 enum ResourceAccess {
-    /// The resource's marks: two addresses that no other object has.
-    @safe struct Marks {
-        let reading: Frame.Owner
-        let writing: Frame.Owner
-
-        /// The marks of `resource`, whose value is at `value`.
-        init(of resource: AnyObject, at value: UnsafeRawPointer) {
-            unsafe (reading, writing) = unsafe (Frame.owner(resource), value)
-        }
-
-        var isReading: Bool { unsafe Frame.isCurrent(reading) }
-        var isWriting: Bool { unsafe Frame.isCurrent(writing) }
-    }
-
-    /// Runs `body` once, as a write.
+    /// Runs `body` once, as a write or a read; a read inside a read of the same resource at once.
     ///
-    /// Never inlined: the caller keeps `resource` for as long as this call lasts, also where `body`
-    /// does not return.
+    /// Never inlined: the caller keeps `resource` until the end, also where `body` does not return.
     @inline(never) @usableFromInline
-    static func write(
+    static func run(
         _ resource: AnyObject, at value: UnsafeRawPointer, behind lock: any ResourceLock,
-        _ fileID: StaticString, _ line: UInt, _ body: () -> Void
+        writes: Bool, _ fileID: StaticString, _ line: UInt, _ body: () -> Void
     ) {
-        let marks = unsafe Marks(of: resource, at: value)
-        refuse("a write", inside: marks, fileID, line)
+        // Two addresses that no other object has: the marks of an access.
+        let (reading, writing) = unsafe (Frame.owner(resource), value)
         require(
-            !marks.isReading,
+            unsafe !Frame.isCurrent(writing),
+            "\(fileID):\(line): \(writes ? "a write" : "a read") inside a write of the same resource would "
+                + "overlap with it (law 30). Use the value that the outer closure has; pass it on as an inout parameter."
+        )
+        let isReading = unsafe Frame.isCurrent(reading)
+        if isReading, !writes { return body() }
+        require(
+            !isReading,
             "\(fileID):\(line): a write inside a read of the same resource would change what the read "
                 + "looks at (law 18). Use enqueueWrite, which runs later, or do all of it in one write."
         )
         var hasRun = false
-        lock.exclusively {
-            unsafe run(once: &hasRun, as: marks.writing, behind: lock, body)
+        if writes {
+            lock.exclusively { unsafe run(once: &hasRun, as: writing, behind: lock, body) }
+        } else {
+            lock.read { unsafe run(once: &hasRun, as: reading, behind: lock, body) }
         }
-        requireRun(hasRun, lock)
-    }
-
-    /// Runs `body` once, as a read; inside a read of the same resource at once.
-    ///
-    /// Never inlined, for the same reason.
-    @inline(never) @usableFromInline
-    static func read(
-        _ resource: AnyObject, at value: UnsafeRawPointer, behind lock: any ResourceLock,
-        _ fileID: StaticString, _ line: UInt, _ body: () -> Void
-    ) {
-        let marks = unsafe Marks(of: resource, at: value)
-        refuse("a read", inside: marks, fileID, line)
-        if marks.isReading { return body() }
-        var hasRun = false
-        lock.read {
-            unsafe run(once: &hasRun, as: marks.reading, behind: lock, body)
-        }
-        requireRun(hasRun, lock)
+        require(
+            hasRun,
+            "The lock '\(type(of: lock))' returned without having run the access it was given (law 30). "
+                + "Run each body once before returning.")
     }
 
     /// Runs an enqueued write, which the lock has called.
@@ -167,12 +141,11 @@ enum ResourceAccess {
         _ resource: AnyObject, at value: UnsafeRawPointer, behind lock: any ResourceLock,
         _ body: () -> Void
     ) {
-        let marks = unsafe Marks(of: resource, at: value)
         require(
-            !marks.isReading && !marks.isWriting,
+            unsafe !Frame.isCurrent(Frame.owner(resource)) && !Frame.isCurrent(value),
             "The lock '\(type(of: lock))' ran an enqueued write inside another access (law 18). Run it later."
         )
-        unsafe Frame.enter(marks.writing, body)
+        unsafe Frame.enter(value, body)
     }
 
     private static func run(
@@ -184,23 +157,6 @@ enum ResourceAccess {
             "The lock '\(type(of: lock))' ran one access twice (law 30). Run each body once.")
         unsafe Frame.enter(mark, body)
         hasRun = true
-    }
-
-    private static func requireRun(_ hasRun: Bool, _ lock: any ResourceLock) {
-        require(
-            hasRun,
-            "The lock '\(type(of: lock))' returned without having run the access it was given (law 30). "
-                + "Run each body once before returning.")
-    }
-
-    private static func refuse(
-        _ access: String, inside marks: Marks, _ fileID: StaticString, _ line: UInt
-    ) {
-        require(
-            !marks.isWriting,
-            "\(fileID):\(line): \(access) inside a write of the same resource would overlap with it "
-                + "(law 30). Use the value that the outer closure has; pass it on as an inout parameter."
-        )
     }
 }
 
@@ -218,18 +174,16 @@ enum ResourceAccess {
 /// }
 /// ```
 ///
-/// The resource asks the lock for outermost accesses only: a read inside a read of the same
-/// resource on one thread runs without asking again. So a lock need not be re-entrant.
+/// The resource calls the lock for outermost accesses only, and not for a read inside a read of the
+/// same resource on one thread. So a lock need not be re-entrant.
 public protocol ResourceLock: Sendable {
     /// Runs `body` once, on the caller and before it returns, with no write beside it.
     func read(_ body: () -> Void)
 
-    /// Runs `body` once, on the caller and before it returns, with no read and no other write
-    /// beside it.
+    /// Runs `body` once, on the caller and before it returns, with no other access beside it.
     func exclusively(_ body: () -> Void)
 
-    /// Runs `work` once, as a write: after the caller's earlier writes, and never inside another
-    /// access.
+    /// Runs `work` once, as a write: after the caller's earlier writes, outside every access.
     func enqueueWrite(_ work: @escaping Work)
 }
 
@@ -263,8 +217,7 @@ public struct SectionLock: ResourceLock {
 
 /// Reads beside each other and writes alone, by a `ReadWriteCoordinator`.
 ///
-/// Use it for resources that many threads read. A read sees every write that was enqueued before it
-/// (law 17).
+/// Use it for resources that many threads read. A read sees each write enqueued before it (law 17).
 public struct CoordinatorLock: ResourceLock {
     let coordinator: ReadWriteCoordinator
 
@@ -309,12 +262,10 @@ extension ResourceLock where Self == CoordinatorLock {
     }
 }
 
-/// No lock: two threads that access the resource at the same time are a programming error, which
-/// traps.
+/// No lock: two threads that access the resource at the same time trap.
 ///
-/// Use it for a resource that only one thread or one serial context uses. No caller ever waits, and
-/// a data race traps with a message. Enqueued writes run at once, or when the access under way
-/// ends.
+/// Use it for a resource of one thread or one serial context. No caller ever waits, and a data race
+/// traps with a message. Enqueued writes run at once, or when the access under way ends.
 public struct UnlockedAccess: ResourceLock {
     /// Never waited for.
     private let section = CriticalSection(name: "unlocked resource")

@@ -1,6 +1,4 @@
-/// The reading side of a coordinator, as a context: its jobs run on the caller, beside other reads.
-///
-/// See law 20.
+/// The reading side of a coordinator: its jobs run on the caller, beside other reads (law 20).
 public struct ReadingContext: SynchronousContext {
     private let coordinator: ReadWriteCoordinator
 
@@ -17,8 +15,7 @@ public struct ReadingContext: SynchronousContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try coordinator.read(body) }
 
-    /// Whether the caller is inside a read or a write of the coordinator, where a read runs at
-    /// once.
+    /// Whether the caller is inside an access of the coordinator, where a read runs at once.
     public var isCurrent: Bool? { coordinator.admission.isInside }
 
     public var time: any TimeSource { coordinator.exclusion.writeContext.time }
@@ -32,8 +29,7 @@ public struct ReadingContext: SynchronousContext {
     }
 }
 
-/// The writing side of a coordinator, as a context: its jobs run alone, in order, as enqueued
-/// writes.
+/// The writing side of a coordinator: its jobs run alone, in order, as enqueued writes.
 ///
 /// It is serial, so it can back an actor, whose code then excludes the coordinator's readers from
 /// one `await` to the next (law 20).
@@ -54,8 +50,7 @@ public final class WritingContext: ActorBackingContext, SynchronousBarrierContex
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value { try coordinator.blockingWrite(body) }
 
-    /// Waits like a blocking write, and holds the coordinator until the release; needs no thread
-    /// meanwhile.
+    /// Waits like a blocking write, then holds the coordinator until the release, without a thread.
     public func hold() -> ExclusiveHold { coordinator.exclusion.hold() }
 
     /// Whether the caller is inside a write of the coordinator, or holds it.

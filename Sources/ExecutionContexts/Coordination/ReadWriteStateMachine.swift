@@ -27,29 +27,29 @@
 ///
 /// `position` is the number of those writes. The waiter is due once `completed >= position`.
 @safe struct ReadWriteStateMachine: ~Copyable {
-    let admission: Admission
+    private let admission: Admission
 
     /// Writes that no thread has taken to run.
     private var writes = WorkQueue()
     /// How many writes were submitted, and how many of them have run.
-    private(set) var submitted: UInt64 = 0
+    private var submitted: UInt64 = 0
     private(set) var completed: UInt64 = 0
 
     /// Threads and enqueued reads, in the order of arrival.
-    var waitQueue = WaiterQueue<WaitDetails>()
+    private var waitQueue = WaiterQueue<WaitDetails>()
     /// How many of the waiters are enqueued reads.
-    private(set) var waitingReads: UInt32 = 0
+    private var waitingReads: UInt32 = 0
     /// Enqueued reads that were admitted, and so counted in the word, and that have no thread yet.
     private var readyReads = WorkQueue()
     /// How many admitted reads have begun.
     private var begunReads: UInt64 = 0
     /// Whether the reserve thread is scheduled, which runs them if no other thread does.
-    private(set) var isReserveScheduled = false
+    private var isReserveScheduled = false
 
     /// Whether a drain was requested from the write context and has not begun.
     private var isDrainRequested = false
     /// Whether the write context dropped a drain: a waiter without a time limit may help then.
-    private(set) var hasDroppedDrain = false
+    private var hasDroppedDrain = false
     /// Whether a waiter was woken and has not looked yet.
     private var isWakePending = false
     /// Whether the first waiter was overtaken for too long. No other waiter passes it then.
@@ -67,8 +67,6 @@
         }
     }
 
-    // MARK: Questions
-
     private var hasWrites: Bool { completed < submitted }
 
     /// Whether an enqueued write may run once no caller is inside.
@@ -77,7 +75,7 @@
     /// How many writes may have run before the first waiting writer or enqueued read enters.
     private var limit: UInt64 {
         let first = unsafe waitQueue.first {
-            unsafe $0.pointee.details.request == .exclusive || $0.pointee.details.isEnqueuedRead
+            unsafe !$0.pointee.details.isReader || $0.pointee.details.isEnqueuedRead
         }
         return unsafe first?.pointee.details.position ?? submitted
     }
@@ -88,7 +86,7 @@
     }
 
     /// Copies the flags of the wait queue into the word.
-    func publish() { admission.publish(flags) }
+    private func publish() { admission.publish(flags) }
 
     private var flags: ReadWriteWord {
         // An enqueued read closes admission too, or a later writer would overtake it.
@@ -116,7 +114,7 @@
     mutating func enqueueRead(_ read: consuming @escaping Work, by thread: ThreadRecord) -> Effects
     {
         let waiter = WaiterPointer.allocate(capacity: 1)
-        var details = unsafe WaitDetails(.shared, for: thread)
+        var details = unsafe WaitDetails(isReader: true, for: thread)
         details.job = consume read
         details.position = submitted
         unsafe waiter.initialize(to: Waiter(thread, details))
@@ -134,12 +132,11 @@
         return unsafe hasDueWrites && admission.tryExclude(thread)
     }
 
-    /// Moves the writes that may run into `batch`; its thread, inside exclusively, has run `ran` of
-    /// them.
+    /// Moves the writes that may run into `batch`, whose thread has run `ran` since `completed`.
     mutating func takeWrites(into batch: inout WorkQueue, ran: UInt64) {
         let (done, limit) = (completed + ran, limit)
-        // Once a waiting writer has given up, the next one may have a position below `done`: it
-        // took the position before it joined the wait queue.
+        // A waiter takes its position before it queues. So once a waiting writer has given up, the
+        // next one may have a position below `done`.
         let room = limit > done ? limit - done : 0
         if room >= UInt64(writes.count) {
             writes.reuse(&batch)
@@ -159,9 +156,9 @@
         _ waiter: WaiterPointer, ran: UInt64, _ effects: inout Effects
     ) -> Bool {
         completed += ran
-        let isReader = unsafe waiter.pointee.details.request == .shared
+        let isReader = unsafe waiter.pointee.details.isReader
         guard unsafe isDue(waiter) && (isReader || !hasReadyRead(before: waiter)) else {
-            // A waiting writer stands between, or, before a writer, an enqueued read that is ready.
+            // A waiting writer precedes it, or, if it is a writer, an enqueued read that is ready.
             effects = leaveExclusive()
             return false
         }
@@ -182,7 +179,6 @@
 
     // MARK: Running enqueued reads
 
-    /// Removes an enqueued read from the wait queue and returns it.
     private mutating func removeRead(_ waiter: WaiterPointer) -> Work? {
         unsafe remove(waiter)
         waitingReads -= 1
@@ -200,8 +196,7 @@
 
     /// Schedules the reserve thread for the ready reads; nil if there are none.
     ///
-    /// Returns how many reads have begun, so that the thread finds out whether one begins until
-    /// then.
+    /// Returns how many reads have begun, so that the thread finds out whether one begins.
     private mutating func scheduleReserve() -> UInt64? {
         isReserveScheduled = !readyReads.isEmpty
         return isReserveScheduled ? begunReads : nil
@@ -213,29 +208,9 @@
         effects.reserve = scheduleReserve()
         return read
     }
-}
 
-/// What a state machine asks for, performed by `LockExclusion` after unlocking.
-///
-/// | done under the lock | asked for | what follows |
-/// |---|---|---|
-/// | count a waiting reader | `unparks` | it is inside |
-/// | mark a waiter as woken | `unparks` | it looks, and tries to enter |
-/// | give the first waiter a starvation deadline | `unparks` | it parks until that deadline |
-/// | count an enqueued read | `readsToRun` | it runs on the global context |
-/// | note that the reserve thread is scheduled | `reserve` | it begins in a millisecond |
-/// | note that a drain is requested | `mustRequestDrain` | the write context drains |
-struct Effects: ~Copyable {
-    var unparks: [Parker] = []
-    var mustRequestDrain = false
-    /// How many enqueued reads need a thread.
-    var readsToRun = 0
-    /// How many reads had begun when the reserve thread was requested, or nil.
-    var reserve: UInt64?
-}
+    // MARK: Admitting the next waiters
 
-/// Which waiters enter next, when a caller leaves, gives up, or is admitted beside others.
-extension ReadWriteStateMachine {
     /// Admits or wakes the waiters that can enter, and requests a drain if one is due.
     ///
     /// 1. Publish the flags. If a writer is inside, it does the rest when it leaves.
@@ -245,8 +220,7 @@ extension ReadWriteStateMachine {
     /// 5. If no waiter can enter, wake the first one, so that it sets its starvation deadline.
     mutating func admitNext() -> Effects {
         var effects = Effects()
-        // First, so that a thread that is inside, or enters meanwhile, calls this again when it
-        // leaves.
+        // First, so that a thread that is inside, or enters meanwhile, calls this when it leaves.
         publish()
         if admission.latest.isExclusive { return effects }
         admitReaders(&effects)
@@ -269,11 +243,10 @@ extension ReadWriteStateMachine {
         return effects
     }
 
-    /// Counts the enqueued reads that are ready and, while writes wait, the waiting readers that
-    /// are.
+    /// Counts the ready enqueued reads and, while writes wait, the ready waiting readers, which the
+    /// writes submitted after them would keep out.
     ///
-    /// The writes submitted after such a reader would otherwise keep it out. No reader passes a
-    /// first waiter that starves.
+    /// No reader passes a first waiter that starves.
     private mutating func admitReaders(_ effects: inout Effects) {
         guard waitingReads > 0 || hasWrites else { return }
         var next = unsafe waitQueue.first
@@ -281,7 +254,7 @@ extension ReadWriteStateMachine {
             unsafe next = waitQueue.next(after: waiter)
             let isEnqueued = unsafe waiter.pointee.details.isEnqueuedRead
             guard
-                unsafe isDue(waiter) && waiter.pointee.details.request == .shared
+                unsafe isDue(waiter) && waiter.pointee.details.isReader
                     && (isEnqueued || hasWrites)
             else {
                 // Behind an enqueued read that waits for writes no waiter is ready.
@@ -310,19 +283,17 @@ extension ReadWriteStateMachine {
 
     // MARK: The wait queue
 
-    mutating func remove(_ waiter: WaiterPointer) {
+    private mutating func remove(_ waiter: WaiterPointer) {
         if unsafe waiter.pointee.isWoken { isWakePending = false }
         if unsafe waiter == waitQueue.first { isFirstStarving = false }
         unsafe waitQueue.remove(waiter)
     }
 
-    /// The first waiter, if only threads inside keep it out and it has no starvation deadline
-    /// yet.
+    /// The first waiter, if only threads inside keep it out and it has no starvation deadline.
     private var overtaken: WaiterPointer? {
         guard let first = unsafe waitQueue.first,
             unsafe !first.pointee.details.hasStarvationDeadline
-                && !first.pointee.details.isEnqueuedRead
-                && isDue(first)
+                && !first.pointee.details.isEnqueuedRead && isDue(first)
         else { return nil }
         return unsafe first
     }
@@ -336,17 +307,16 @@ extension ReadWriteStateMachine {
     /// The first waiting thread that can enter, while no thread is inside exclusively.
     private func firstReady(besideReaders: Bool) -> WaiterPointer? {
         func canEnter(_ waiter: WaiterPointer) -> Bool {
-            unsafe (waiter.pointee.details.request == .shared || !besideReaders) && isDue(waiter)
+            unsafe (waiter.pointee.details.isReader || !besideReaders) && isDue(waiter)
         }
         // No waiter passes a first one that starves. `admitReaders` admits enqueued reads, and
         // behind one that waits for writes no waiter is ready.
         let first = unsafe waitQueue.first {
             unsafe isFirstStarving || $0.pointee.details.isEnqueuedRead || canEnter($0)
         }
-        guard let first = unsafe first,
-            unsafe !first.pointee.details.isEnqueuedRead && canEnter(first)
-        else { return nil }
-        return unsafe first
+        return unsafe first.flatMap {
+            unsafe !$0.pointee.details.isEnqueuedRead && canEnter($0) ? $0 : nil
+        }
     }
 
     /// Whether an enqueued read that can be admitted is queued before `waiter`.
@@ -355,38 +325,11 @@ extension ReadWriteStateMachine {
         let first = unsafe waitQueue.first {
             unsafe $0 == waiter || $0.pointee.details.isEnqueuedRead
         }
-        guard let first = unsafe first, unsafe first != waiter else { return false }
-        return unsafe isDue(first)
+        return unsafe first.map { unsafe $0 != waiter && isDue($0) } ?? false
     }
-}
 
-extension WaiterQueue<WaitDetails> {
-    func first(where matches: (WaiterPointer) -> Bool)
-        -> WaiterPointer?
-    {
-        var next = unsafe first
-        while let waiter = unsafe next, unsafe !matches(waiter) {
-            unsafe next = self.next(after: waiter)
-        }
-        return unsafe next
-    }
-}
+    // MARK: The look of a waiter
 
-/// What a waiter does next, after a look under the lock.
-enum WaitStep {
-    case enter, giveUp
-    case park(until: Int64)
-    /// The waiter is inside exclusively, to run the writes before it.
-    case help
-    /// The waiter must find out whether the write context can run the writes before it.
-    case forecast
-    /// The writes before the waiter wait for a drain on a write context that may have to be
-    /// driven, or whose drain may never begin.
-    case awaitDrain
-}
-
-/// The look of a waiter.
-extension ReadWriteStateMachine {
     /// Decides what a waiter does next.
     ///
     /// 1. If it was admitted, it enters.
@@ -422,8 +365,7 @@ extension ReadWriteStateMachine {
             }
             if unsafe waiter.pointee.details.isQueued {
                 let end = unsafe starvationDeadline(waiter, now: now)
-                // No other waiter was woken while this wake-up was pending, so this thread wakes
-                // the next one.
+                // While this wake-up was pending no other waiter was woken: wake the next.
                 if wasWoken { effects = admitNext() }
                 return unsafe awaitsDrain(waiter) ? .awaitDrain : .park(until: min(deadline, end))
             }
@@ -442,9 +384,9 @@ extension ReadWriteStateMachine {
     /// | have run | writes | no caller is inside, and no ready enqueued read is before it |
     ///
     /// Only the first waiter enters while it starves.
-    private mutating func tryToEnter(
-        _ waiter: WaiterPointer, _ effects: inout Effects
-    ) -> WaitStep? {
+    private mutating func tryToEnter(_ waiter: WaiterPointer, _ effects: inout Effects)
+        -> WaitStep?
+    {
         let thread = unsafe waiter.pointee.thread
         guard unsafe isDue(waiter) else {
             let helps = unsafe mayHelp(waiter) && hasDueWrites && admission.tryExclude(thread)
@@ -452,7 +394,7 @@ extension ReadWriteStateMachine {
         }
         if unsafe isFirstStarving && waitQueue.first != waiter { return nil }
         let isInside =
-            unsafe waiter.pointee.details.request == .shared
+            unsafe waiter.pointee.details.isReader
             ? admission.admitReader()
             : !hasReadyRead(before: waiter) && admission.tryExclude(thread)
         guard isInside else { return nil }
@@ -463,22 +405,14 @@ extension ReadWriteStateMachine {
     /// A waiter that is inside leaves the queue.
     private mutating func leaveQueue(_ waiter: WaiterPointer, _ effects: inout Effects) {
         if unsafe waiter.pointee.details.isQueued { unsafe remove(waiter) }
-        // Other waiters may enter beside a reader. Behind a writer they wait on.
-        if unsafe waiter.pointee.details.request == .shared {
-            effects = admitNext()
-        } else {
-            publish()
-        }
+        // Other waiters may enter beside a reader, and not beside a writer.
+        if unsafe waiter.pointee.details.isReader { effects = admitNext() } else { publish() }
     }
 
-    /// The time at which the first waiter, kept out only by threads that are inside, closes
-    /// admission.
+    /// When the first waiter, kept out only by threads that are inside, closes admission.
     ///
-    /// By the clock and not at a wake-up: overlapping readers, each entering before another leaves,
-    /// wake no waiter.
-    private mutating func starvationDeadline(
-        _ waiter: WaiterPointer, now: Int64
-    ) -> Int64 {
+    /// By the clock: overlapping readers, each entering before another leaves, wake no waiter.
+    private mutating func starvationDeadline(_ waiter: WaiterPointer, now: Int64) -> Int64 {
         guard unsafe waitQueue.first == waiter && isDue(waiter) else { return Parker.never }
         unsafe waiter.pointee.details.hasStarvationDeadline = true
         let end = unsafe waiter.pointee.since + 1_000_000
@@ -490,21 +424,98 @@ extension ReadWriteStateMachine {
 
     /// Whether a waiter needs a drain on the write context, which is requested.
     private func awaitsDrain(_ waiter: WaiterPointer) -> Bool {
-        // The hint suffices: a thread that is inside exclusively admits waiters when it leaves,
-        // under the lock.
+        // The hint suffices: a writer admits waiters under the lock when it leaves.
         unsafe waiter.pointee.details.drives && !isDue(waiter) && isDrainRequested
             && !admission.hint.isExclusive
     }
 
-    func mayHelp(_ waiter: WaiterPointer) -> Bool {
+    private func mayHelp(_ waiter: WaiterPointer) -> Bool {
         unsafe waiter.pointee.details.helps
             || hasDroppedDrain && waiter.pointee.details.helpsWithDropped
     }
 
-    /// Whether a waiter, not yet queued, needs to know if the write context can run the writes
-    /// before it.
+    /// Whether a waiter must learn before it queues if the write context can run what precedes it.
     private func needsForecast(_ waiter: WaiterPointer) -> Bool {
         unsafe !waiter.pointee.details.hasForeseen && !waiter.pointee.details.helps
             && !isDue(waiter)
+    }
+}
+
+/// What a state machine asks for, performed by `LockExclusion` after unlocking.
+///
+/// | done under the lock | asked for | what follows |
+/// |---|---|---|
+/// | count a waiting reader | `unparks` | it is inside |
+/// | mark a waiter as woken | `unparks` | it looks, and tries to enter |
+/// | give the first waiter a starvation deadline | `unparks` | it parks until that deadline |
+/// | count an enqueued read | `readsToRun` | it runs on the global context |
+/// | note that the reserve thread is scheduled | `reserve` | it begins in a millisecond |
+/// | note that a drain is requested | `mustRequestDrain` | the write context drains |
+struct Effects: ~Copyable {
+    var unparks: [Parker] = []
+    var mustRequestDrain = false
+    var readsToRun = 0
+    /// How many reads had begun when the reserve thread was requested, or nil.
+    var reserve: UInt64?
+}
+
+/// What a waiter does next, after a look under the lock.
+enum WaitStep {
+    case enter, giveUp
+    case park(until: Int64)
+    /// The waiter is inside exclusively, to run the writes before it.
+    case help
+    /// The waiter must find out whether the write context can run the writes before it.
+    case forecast
+    /// The writes before it need a drain that it may have to drive, or that never begins.
+    case awaitDrain
+}
+
+/// What a coordinator knows of a waiter: a thread, or an enqueued read.
+struct WaitDetails {
+    /// Whether it waits to read, and not to write.
+    let isReader: Bool
+    /// Whether the thread may help: run the writes that it waits for.
+    var helps = false
+    /// Whether the thread may also help once the write context has dropped its drain.
+    var helpsWithDropped = false
+    /// How many enqueued writes precede it.
+    var position: UInt64 = 0
+    /// Whether it has its wait forecast.
+    private(set) var hasForeseen: Bool
+    /// Whether it waits for the drain: the write context may need a driver, or may never run.
+    private(set) var drives = false
+    /// Whether it is in the wait queue; a waiter may try to enter before it joins.
+    var isQueued = false
+    /// Whether it is the first, and limits by the clock how long it is overtaken.
+    var hasStarvationDeadline = false
+    /// The read that waits without a thread, or nil for a thread.
+    var job: Work?
+
+    var isEnqueuedRead: Bool { job != nil }
+
+    init(isReader: Bool, for thread: ThreadRecord) {
+        self.isReader = isReader
+        // A simulation itself reports that no thread can continue.
+        hasForeseen = unsafe SimulationHooks.simulation(of: thread) != nil
+    }
+
+    /// Records whether the waiter must drive the write context itself; called before it queues.
+    mutating func foresee(_ mustDrive: Bool) {
+        hasForeseen = true
+        drives = mustDrive
+    }
+}
+
+/// A waiter in place: on the stack of its thread, or in the block of an enqueued read.
+typealias WaiterPointer = UnsafeMutablePointer<Waiter<WaitDetails>>
+
+extension WaiterQueue<WaitDetails> {
+    fileprivate func first(where matches: (WaiterPointer) -> Bool) -> WaiterPointer? {
+        var next = unsafe first
+        while let waiter = unsafe next, unsafe !matches(waiter) {
+            unsafe next = self.next(after: waiter)
+        }
+        return unsafe next
     }
 }

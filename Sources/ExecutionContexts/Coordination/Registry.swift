@@ -1,5 +1,4 @@
-/// An ordered set of registrants, such as listeners, each of which lasts as long as its
-/// registration is kept.
+/// An ordered set of registrants, such as listeners: each lasts as long as its registration.
 ///
 /// ```swift
 /// let listeners = Registry<@Sendable (String) -> Void>()
@@ -57,8 +56,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
     public func register(_ registrant: Registrant) -> Registration { add(registrant, nil) }
 
     // Two methods, not one with a default: the closure in `register { ... }` would be the hook.
-    /// Registers `registrant` behind all others; calls `onDeregister` once, when the registration
-    /// ends.
+    /// Registers `registrant` behind all others; calls `onDeregister` when the registration ends.
     public func register(
         _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
     ) -> Registration { add(registrant, onDeregister) }
@@ -88,15 +86,13 @@ public final class Registry<Registrant: Sendable>: Sendable {
 
     /// Calls `body` with each registrant, in order, in one job on `context`.
     ///
-    /// It visits the registrants at the time of this call whose registration has not ended before
-    /// their visit.
+    /// It visits the registrants of this moment whose registration lasts until their visit.
     @_disfavoredOverload
     public func forEach(
         on context: some ExecutionContext, _ body: @escaping @Sendable (Registrant) -> Void
     ) {
         let snapshot = snapshot
-        // The registry is kept as well: releasing it would end its registrations before the job
-        // begins.
+        // The job keeps the registry, too: without it the registrations would end.
         context.execute { withExtendedLifetime(self) { Self.visit(snapshot, body) } }
     }
 
@@ -120,10 +116,9 @@ public final class Registry<Registrant: Sendable>: Sendable {
     }
 }
 
-// Closures of the main actor, which the general methods would not accept.
 extension Registry {
-    /// Calls a closure of the main actor with each registrant, in order, in one job on
-    /// `main`.
+    // The first two take closures of the main actor, which the general methods would not accept.
+    /// Calls a closure of the main actor with each registrant, in order, in one job on `main`.
     public func forEach(
         on main: some MainActorContext, _ body: @escaping @MainActor @Sendable (Registrant) -> Void
     ) {
@@ -136,9 +131,7 @@ extension Registry {
     where Registrant == @MainActor @Sendable (Event) -> Void {
         forEach(on: main) { $0(event) }
     }
-}
 
-extension Registry {
     /// Calls each registered closure with `event` on the caller: `listeners("started")`.
     public func callAsFunction<Event>(_ event: Event)
     where Registrant == @Sendable (Event) -> Void {

@@ -29,8 +29,7 @@ public final class ThreadLocalValue<Value>: Sendable {
     /// Makes a thread's value, or returns nil, which stores nothing.
     public typealias Instantiator = @Sendable (_ local: ThreadLocalValue<Value>) -> Value?
 
-    // Copies of the members of `storage`, for the fast path; with a key, an index that no table
-    // reaches.
+    // Copies of what `storage` has, for the fast path; with a key, an index beyond every table.
     @usableFromInline let index: UInt32
     @usableFromInline let serial: UInt64
     private let storage: Storage
@@ -98,8 +97,7 @@ public final class ThreadLocalValue<Value>: Sendable {
     public func withCurrent<Result: ~Copyable & Sendable, Failure: Error>(
         _ body: (inout sending Value?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // Unchecked: it was this thread's only, and no other code reaches it until it is stored
-        // again.
+        // Unchecked: it was this thread's only, and no other code reaches it until it is back.
         nonisolated(unsafe) var current = storedOrMade()
         replace(by: nil)
         defer {
@@ -114,8 +112,8 @@ public final class ThreadLocalValue<Value>: Sendable {
         }
     }
 
-    /// Runs `operation` with another value, or none, on the calling thread, and restores the
-    /// previous one.
+    /// Runs `operation` with another value, or none, on the calling thread, then restores the old
+    /// one.
     ///
     /// It restores also if `operation` throws or changes the value itself.
     @inlinable
@@ -176,9 +174,9 @@ extension ThreadLocalValue {
     public func cachedValue() -> Value? { present() }
 }
 
-// MARK: - Fast paths
-
 extension ThreadLocalValue {
+    // MARK: - Fast paths
+
     @inlinable @inline(__always)
     func present() -> Value? {
         if let stored = unsafe LocalTable.find(index, serial) {
@@ -202,11 +200,9 @@ extension ThreadLocalValue {
         }
         store(value)
     }
-}
 
-// MARK: - Slow paths
+    // MARK: - Slow paths
 
-extension ThreadLocalValue {
     private var keyed: (any KeyedStorage)? {
         guard case .keyed(let keyed) = storage else { return nil }
         return keyed
@@ -231,8 +227,7 @@ extension ThreadLocalValue {
                 + "moved it out (law 22). Use the value that the closure is given.")
     }
 
-    /// Traps if another thread-local of the same key, or other code, stored a value in the
-    /// dictionary.
+    /// Traps if another thread-local of the same key, or other code, has stored a value.
     private func requireNoStoredValue() {
         guard let keyed else { return }
         require(
@@ -260,7 +255,7 @@ extension ThreadLocalValue {
         switch storage {
         case .table(let local):
             if let value { LocalTable.store(value, for: local) } else { LocalTable.remove(local) }
-        case .keyed(let keyed): keyed.store(value)
+        case .keyed(let keyed): keyed.object = value.map { $0 as Any }
         }
     }
 
@@ -271,7 +266,7 @@ extension ThreadLocalValue {
         guard let keyed else { return try operation() }
         // The object as it is stored: it may be of another type, and other code's.
         let before = keyed.object
-        keyed.store(value)
+        keyed.object = value.map { $0 as Any }
         defer { keyed.object = before }
         return try operation()
     }
@@ -289,9 +284,6 @@ protocol KeyedStorage: Sendable {
 
     /// The object as a value, or nil if it is of another type.
     func load<Value>() -> Value?
-
-    /// Stores a value as itself, for other code to read.
-    func store<Value>(_ value: Value?)
 }
 
 extension ContextAddition where Self == Propagation {
@@ -299,7 +291,7 @@ extension ContextAddition where Self == Propagation {
     public static func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> Propagation {
-        Propagation(bindsCallerValues: false, bind: binder(local, value))
+        Propagation(bindsCallerValues: false) { work in { local.withValue(value) { work() } } }
     }
 }
 
@@ -316,10 +308,4 @@ extension ExecutionContext {
     public func binding<Value: Sendable>(
         _ local: ThreadLocalValue<Value>, to value: Value?
     ) -> ContextView<Self, Propagation> { with(.binding(local, to: value)) }
-}
-
-private func binder<Value: Sendable>(
-    _ local: ThreadLocalValue<Value>, _ value: Value?
-) -> @Sendable (@escaping Work) -> Work {
-    { work in { local.withValue(value) { work() } } }
 }

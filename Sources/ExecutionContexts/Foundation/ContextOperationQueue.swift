@@ -24,15 +24,11 @@ extension ExecutionContext {
     public var operationQueue: OperationQueue { ContextOperationQueue(context: self) }
 }
 
-/// Foundation's operation queue, which decides when an operation starts; the operations start on a
-/// context.
+/// Foundation's operation queue decides when an operation starts, and a context starts it.
 ///
 /// Unchecked: it adds constants and guarded state to a class that is safe for threads.
-private final class ContextOperationQueue<Context: ExecutionContext>: OperationQueue,
-    OperationTarget,
-    @unchecked Sendable
-{
-    private let target: Context
+private final class ContextOperationQueue: OperationQueue, @unchecked Sendable {
+    private let target: any ExecutionContext
     /// Whether Foundation starts operations on the context's own queue, and no stand-in is needed.
     private let runsInPlace: Bool
     /// Starts stand-ins, in order. Foundation does not retain it.
@@ -41,14 +37,12 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     private let completionQueue = OperationQueue()
     private let members = Guarded(OperationMembers())
 
-    init(context: Context) {
+    init(context: some ExecutionContext) {
         target = context
-        let queue = context.facts.queue
         // Foundation takes any queue but the main one.
-        runsInPlace = queue.map { $0 !== DispatchQueue.main } ?? false
-        starter =
-            queue.flatMap { $0 === DispatchQueue.main ? nil : $0 }
-            ?? DispatchQueue(label: context.name)
+        let queue = context.facts.queue.flatMap { $0 === DispatchQueue.main ? nil : $0 }
+        runsInPlace = queue != nil
+        starter = queue ?? DispatchQueue(label: context.name)
         super.init()
         name = context.name
         unsafe underlyingQueue = starter
@@ -75,8 +69,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         if wait { for operation in operations { operation.waitUntilFinished() } }
     }
 
-    /// Returns what Foundation is to start in place of an operation, with the barrier that it must
-    /// wait for.
+    /// Returns what Foundation starts in place of an operation, after the barrier before it.
     private func prepare(_ operation: Operation) -> Operation {
         require(
             !operation.isExecuting && !operation.isFinished,
@@ -94,11 +87,11 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         let standIn = ContextOperation(operation, for: self)
         let barrier = members.withLock { $0.add(standIn) }
         if let barrier { standIn.addDependency(barrier) }
-        standIn.followDependencies()
+        for dependency in operation.dependencies { standIn.addDependency(dependency) }
         return standIn
     }
 
-    /// Looks after a stand-in that waits for others.
+    /// Looks for cancelled operations while a stand-in waits.
     private func didAdd(_ prepared: Operation) {
         guard let standIn = prepared as? ContextOperation else { return }
         let mustLook = !standIn.isReady && members.withLock { $0.addDependent(standIn) }
@@ -113,8 +106,9 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         super.addOperation(operation)
     }
 
-    // MARK: - OperationTarget
+    // MARK: - For the stand-ins
 
+    /// Runs `work` on the context; `dropped` if it refuses. A context may also drop `work`.
     func submit(_ work: @escaping Work, isBarrier: Bool, dropped: @escaping Work) {
         if isBarrier, let context = target as? any BarrierContext {
             context.executeBarrier(work)
@@ -126,15 +120,15 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         }
     }
 
+    /// Runs `work` when an operation that has been started has finished.
     func whenFinished(_ operation: Operation, _ work: @escaping Work) {
         let once = CompletionGuard(Finish(work: work))
         let end = BlockOnce({ once.run() }, .default)
         end.addDependency(operation)
         completionQueue.addOperation(end)
-        // A finishing operation notifies its dependents, and Foundation may miss a dependent that
-        // is added at that moment, so this looks once more. A missed dependent would stay in its
-        // queue for ever, and keep the operation. It leaves the queue when it is cancelled; the
-        // operation must not notify it after that.
+        // Foundation may miss a dependent that is added while the operation finishes, so this looks
+        // once more. A missed dependent would stay in its queue for ever, and keep the operation.
+        // It leaves the queue when it is cancelled; the operation must not notify it after that.
         if operation.isFinished {
             end.removeDependency(operation)
             end.cancel()
@@ -142,6 +136,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
         }
     }
 
+    /// Runs `work` soon, on another thread.
     func soon(_ work: @escaping Work) { starter.async(execute: work) }
 
     // MARK: - Operations cancelled while they wait
@@ -149,8 +144,7 @@ private final class ContextOperationQueue<Context: ExecutionContext>: OperationQ
     /// Finds cancelled operations that wait for others, for as long as any wait.
     ///
     /// Foundation notifies only an operation's own queue that it was cancelled, and here the
-    /// stand-in is in the queue. The more operations wait, the longer the pause, so that the cost
-    /// of looking stays the same.
+    /// stand-in is in the queue. The more operations wait, the longer the pause, at the same cost.
     private func lookForCancelled() {
         let (cancelled, pause) = members.withLock { $0.takeCancelledDependents() }
         for operation in cancelled { operation.cancel() }
@@ -181,16 +175,14 @@ private struct OperationMembers {
         return earlier
     }
 
-    /// Adds an operation that waits for others. True if the caller must begin to look for cancelled
-    /// ones.
+    /// Adds an operation that waits; true if the caller must begin to look for cancelled ones.
     mutating func addDependent(_ operation: ContextOperation) -> Bool {
         dependents.append(operation)
         defer { isLooking = true }
         return !isLooking
     }
 
-    /// Removes the cancelled operations. `pause` is how long to wait before the next look; nil if
-    /// no operation waits any more.
+    /// Removes the cancelled operations. `pause` is that before the next look; nil if none waits.
     mutating func takeCancelledDependents() -> (cancelled: [ContextOperation], pause: Duration?) {
         let waiting = dependents.alive.filter { !$0.isReady }
         let cancelled = waiting.filter { $0.operation.isCancelled }
@@ -247,5 +239,155 @@ private struct Finish: GuardedJob {
     mutating func run() { work.take()?() }
 
     mutating func drop() { work = nil }
+}
+
+/// A stand-in for an operation that is started on a context; it finishes when that one does.
+///
+/// Unchecked: it adds guarded state and constants to a class that is safe for threads.
+private final class ContextOperation: Operation, @unchecked Sendable {
+    private enum Phase { case waiting, executing, finished }
+
+    private struct State: Sendable {
+        var phase = Phase.waiting
+        /// How often Foundation has found the operation not ready.
+        var refusals = 0
+        var isNotifying = false
+        /// The operations that depend on this one.
+        var dependents: [Operation] = []
+    }
+
+    let operation: Operation
+    private let isBarrier: Bool
+    private let target: ContextOperationQueue
+    private let state = Guarded(State())
+
+    init(_ operation: Operation, for target: ContextOperationQueue, isBarrier: Bool = false) {
+        self.operation = operation
+        self.target = target
+        self.isBarrier = isBarrier
+        super.init()
+        name = operation.name
+        queuePriority = operation.queuePriority
+        if operation.qualityOfService != .default { qualityOfService = operation.qualityOfService }
+    }
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+    override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+    /// Polls: an operation that overrides `isReady` notifies its own queue only.
+    override var isReady: Bool {
+        if state.withLock({ $0.phase != .waiting }) { return true }
+        guard super.isReady else { return false }
+        if isCancelled || operation.isReady { return true }
+        notifyAgain()
+        return false
+    }
+
+    /// The queue starts a cancelled operation too: only `start` can finish it.
+    override func cancel() {
+        operation.cancel()
+        super.cancel()
+    }
+
+    override func start() {
+        change("isExecuting") { $0.phase = .executing }
+        let start = CompletionGuard(Start(operation: self))
+        target.submit({ start.run() }, isBarrier: isBarrier, dropped: { start.drop() })
+    }
+
+    /// Equal to the operation, which callers look for.
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? Operation else { return false }
+        return other === self || other === operation
+    }
+
+    override var hash: Int { operation.hash }
+
+    private func startOperation() {
+        // Foundation traps if an operation is started that got a dependency late, or decides about
+        // its readiness itself, and is not ready.
+        guard operation.isReady else {
+            GlobalContext().schedule(after: .milliseconds(1)) { self.start() }
+            return
+        }
+        operation.start()
+        finishWithOperation()
+    }
+
+    private func finishWithOperation() {
+        if operation.isFinished { return finish() }
+        target.whenFinished(operation) { self.finish() }
+    }
+
+    /// The context has refused or dropped the start: the operation ends without having run.
+    private func endWithoutRunning() {
+        operation.cancel()
+        target.soon {
+            // If it is not ready though cancelled, it breaks Foundation's rule, and cannot start.
+            guard self.operation.isReady else { return self.finish() }
+            self.operation.start()
+            self.finishWithOperation()
+        }
+    }
+
+    /// Keeps an operation that depends on this one alive: on Linux a finishing operation notifies
+    /// its dependents without retaining them.
+    func keep(_ operation: Operation) {
+        state.withLock { state in
+            if state.phase != .finished { state.dependents.append(operation) }
+        }
+    }
+
+    private func finish() {
+        // A cancelled operation ends before its dependencies, which must not notify it once it is
+        // freed. A finishing operation notifies all dependents under the lock that this takes.
+        for dependency in dependencies { removeDependency(dependency) }
+        if operation.isCancelled || operation.dependencies.contains(where: { !$0.isFinished }) {
+            for dependency in operation.dependencies { operation.removeDependency(dependency) }
+        }
+        let dependents = state.withLock { state in
+            defer { state.dependents = [] }
+            return state.dependents
+        }
+        // Freed when they have been notified, outside the lock (law 9).
+        defer { withExtendedLifetime(dependents) {} }
+        willChangeValue(forKey: "isExecuting")
+        change("isFinished") { $0.phase = .finished }
+        didChangeValue(forKey: "isExecuting")
+    }
+
+    private func change(_ key: String, _ change: (inout State) -> Void) {
+        willChangeValue(forKey: key)
+        state.withLock { change(&$0) }
+        didChangeValue(forKey: key)
+    }
+
+    /// Makes Foundation query `isReady` again: at once at first, then after growing pauses.
+    private func notifyAgain() {
+        let refusals: Int? = state.withLock { state in
+            guard !state.isNotifying else { return nil }
+            state.isNotifying = true
+            state.refusals += 1
+            return state.refusals
+        }
+        guard let refusals else { return }
+        let notify: Work = {
+            self.state.withLock { $0.isNotifying = false }
+            self.willChangeValue(forKey: "isReady")
+            self.didChangeValue(forKey: "isReady")
+        }
+        if refusals < 3 { return target.soon(notify) }
+        GlobalContext().schedule(after: .milliseconds(min(refusals - 2, 10)), notify)
+    }
+
+    /// The right to start the operation, once.
+    private struct Start: GuardedJob {
+        let operation: ContextOperation
+
+        func run() { operation.startOperation() }
+
+        func drop() { operation.endWithoutRunning() }
+    }
 }
 #endif

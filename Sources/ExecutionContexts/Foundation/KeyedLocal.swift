@@ -30,7 +30,6 @@ private struct KeyedLocal: KeyedStorage {
         unsafe name = NSString(string: fullKey)
     }
 
-    /// The stored object, whether or not the library stored it.
     var object: Any? {
         get { unsafe Thread.current.threadDictionary.object(forKey: name) }
         nonmutating set {
@@ -48,22 +47,14 @@ private struct KeyedLocal: KeyedStorage {
         }
     }
 
-    /// The stored object as a value, or nil if it is of another type.
     func load<Value>() -> Value? {
         guard let object else { return nil }
         if let value = object as? Value { return value }
-        // The dictionary stores an optional that is nil as `NSNull`; on some systems the cast
-        // rejects it.
+        // The dictionary stores nil as `NSNull`, which the cast rejects on some systems.
         guard object is NSNull, let kind = Value.self as? any ExpressibleByNilLiteral.Type else {
             return nil
         }
         return Self.null(kind)
-    }
-
-    /// Stores a value as itself, for other code to read.
-    func store<Value>(_ value: Value?) {
-        guard let value else { return object = nil }
-        object = value as Any
     }
 
     private static func null<Null: ExpressibleByNilLiteral, Value>(_ kind: Null.Type) -> Value? {
@@ -71,8 +62,7 @@ private struct KeyedLocal: KeyedStorage {
     }
 }
 
-/// The keys that keyed thread-locals stored on one thread; removes them when the thread ends (law
-/// 23).
+/// The keys of values stored on one thread; removes the values when the thread ends (law 23).
 ///
 /// The dictionary itself lives as long as the `Thread` object. Other code may keep that object
 /// after the thread has ended, and its last release would free the values on another thread.

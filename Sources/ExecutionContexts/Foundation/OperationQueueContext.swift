@@ -3,13 +3,11 @@ public import Foundation
 
 /// Runs work as operations of an operation queue: `operationQueue.context`.
 ///
-/// It is for code that already has such a queue; `limited(to:)` is the lighter way to a limit. The
-/// operations start in order only as far as the queue's own settings say, so this context promises
-/// no order.
+/// It is for code that has such a queue; `limited(to:)` is the lighter way to a limit. It promises
+/// no order: the operations start in order only as far as the settings of the queue say.
 ///
 /// A `sync` on a view of it, from inside the only operation that the queue may run at a time, traps
-/// after a second (law 27). With a higher limit such a wait is not found: if all operations wait
-/// for one another, they hang.
+/// after a second (law 27). With a higher limit, operations that wait for one another hang.
 public struct OperationQueueContext: ExecutionContext {
     /// The queue that the work runs on.
     public let queue: OperationQueue
@@ -47,8 +45,7 @@ public struct OperationQueueContext: ExecutionContext {
     private var isInsideOnlyOperation: Bool {
         guard queue.maxConcurrentOperationCount == 1 else { return false }
         if unsafe Frame.isCurrent(Frame.owner(queue)) { return true }
-        // An operation of other code: an asynchronous one reports its own end, and may have done
-        // so.
+        // Of other code: an asynchronous operation reports its own end, and may have done so.
         guard OperationQueue.current === queue else { return false }
         return queue.operations.contains { $0.isExecuting && !$0.isAsynchronous }
     }

@@ -34,11 +34,7 @@ public final class RunLoopThreadContext: ActorBackingContext {
     }
 
     public var facts: ContextFacts {
-        ContextFacts { [self] in foresee(&$0) }
-    }
-
-    private func foresee(_ forecast: inout WaitForecast) {
-        if isCurrent != false { forecast.obstacle = name }
+        ContextFacts { [self] in if isCurrent != false { $0.obstacle = name } }
     }
 }
 
@@ -122,15 +118,13 @@ extension QualityOfService {
         CFRunLoopPerformBlock(runLoop, RunLoops.defaultMode) { [weak self] in
             guard let self else { return }
             block(self)
-            // Not inside a job: the call would stop a run loop that the job runs, and not the
-            // thread's.
+            // Not inside a job, where the call would stop a run loop of the job.
             if !self.isDraining, self.isDone { CFRunLoopStop(self.runLoop) }
         }
         CFRunLoopWakeUp(runLoop)
     }
 
-    /// Runs the jobs that were queued when it began, then lets the run loop serve its other
-    /// sources.
+    /// Runs the jobs that were queued when it began, then returns to the run loop.
     private func drain() {
         // A job may run the run loop, which calls this: queued jobs come after that job (law 2).
         if isDraining { return }

@@ -6,10 +6,14 @@ internal import Synchronization
 /// `departures`. A worker that finds `departures` empty moves all arrivals there at once. So
 /// submitters and workers contend once for many jobs.
 @safe struct Injector: ~Copyable {
+    private struct Arrivals: ~Copyable {
+        var queue = WorkQueue()
+        var isClosed = false
+    }
+
     private let arrivals = Guarded(Arrivals())
     private let departures = Guarded(WorkQueue())
-    /// Which of the two queues have jobs, for reads without a lock. Each bit changes under the lock
-    /// of its queue.
+    /// Which of the two queues have jobs. Each bit changes under the lock of its queue.
     private let presence = Atomic<UInt8>(0)
     private static let arrived: UInt8 = 1
     private static let departs: UInt8 = 2
@@ -19,11 +23,9 @@ internal import Synchronization
     @inline(__always)
     var isEmpty: Bool { presence.load(ordering: .acquiring) == 0 }
 
-    /// The number of queued jobs. It may be out of date at once.
     var count: Int { departures.withLock { $0.count } + arrivals.withLock { $0.queue.count } }
 
-    /// Appends a job. Returns false, and drops the job, if the injector is closed and the job was
-    /// not accepted before.
+    /// Appends a job; false, and drops it, if the injector is closed and had not accepted it.
     func append(_ work: UnmanagedWork, isAccepted: Bool) -> Bool {
         let didAdd = arrivals.withLock { arrivals in
             if arrivals.isClosed && !isAccepted { return false }
@@ -45,15 +47,14 @@ internal import Synchronization
 
     @inline(never)
     private func takeOne(into ring: borrowing WorkRing, sharedBy workers: Int) -> Work? {
-        // Not the result of the closure: `withLock` is generic, and wraps a closure that it returns
-        // in a reabstraction thunk.
+        // Not the result of `withLock`, which is generic: it would come in a reabstraction thunk.
         var first: Work?
         departures.withLock { queue in
             if queue.isEmpty, !moveArrivals(to: &queue) { return }
             first = queue.popFirst()
-            // At most a fair share. Thieves can only make more room in the ring.
+            // A fair share, and half a ring at most. Thieves can only make more room in the ring.
             let room = Int(WorkRing.capacity) - ring.count
-            for _ in 0..<min(queue.count / workers, Self.share, room) {
+            for _ in 0..<min(queue.count / workers, Int(WorkRing.capacity) / 2, room) {
                 guard let work = queue.popFirst() else { break }
                 _ = ring.append(work)
             }
@@ -61,9 +62,6 @@ internal import Synchronization
         }
         return first
     }
-
-    /// The most jobs that are moved into a ring at a time: half of the ring's capacity.
-    private static var share: Int { Int(WorkRing.capacity) / 2 }
 
     /// Moves all arrivals to the empty queue of departures; false if there are none.
     private func moveArrivals(to queue: inout WorkQueue) -> Bool {
@@ -78,9 +76,4 @@ internal import Synchronization
     }
 
     func close() { arrivals.withLock { $0.isClosed = true } }
-}
-
-struct Arrivals: ~Copyable {
-    var queue = WorkQueue()
-    var isClosed = false
 }

@@ -14,26 +14,26 @@
     }
 
     public func execute(_ work: consuming @escaping Work) {
-        let work = UnmanagedWork(consume work)
+        submit(UnmanagedWork(consume work), isAccepted: false)
+    }
+
+    public func enqueue(_ work: consuming @escaping Work) {
+        submit(UnmanagedWork(consume work), isAccepted: true)
+    }
+
+    @inline(__always)
+    private func submit(_ work: UnmanagedWork, isAccepted: Bool) {
         unsafe reference._withUnsafeGuaranteedRef { core in
-            if SimulationHooks.isAnywhere { return executeSimulated(work) }
-            _ = core.submit(work, priority)
+            if SimulationHooks.isAnywhere { return submitSimulated(work, isAccepted) }
+            _ = core.submit(work, priority, isAccepted: isAccepted)
         }
     }
 
     @inline(never)
-    private func executeSimulated(_ work: UnmanagedWork, isAccepted: Bool = false) {
+    private func submitSimulated(_ work: UnmanagedWork, _ isAccepted: Bool) {
         let work = work.assembled()
         if unsafe SimulationHooks.submit(work, for: Frame.owner(core), named: name) { return }
         _ = core.submit(UnmanagedWork(consume work), priority, isAccepted: isAccepted)
-    }
-
-    public func enqueue(_ work: consuming @escaping Work) {
-        let work = UnmanagedWork(consume work)
-        unsafe reference._withUnsafeGuaranteedRef { core in
-            if SimulationHooks.isAnywhere { return executeSimulated(work, isAccepted: true) }
-            _ = core.submit(work, priority, isAccepted: true)
-        }
     }
 
     /// True in the shared pool's jobs, false elsewhere; the one exception is that of law 4.

@@ -11,14 +11,12 @@ internal import Synchronization
 /// 4. When no thread starts it meanwhile, it gives its thread back.
 ///
 /// At most `width` workers are meant to run at a time. A worker that blocks does not count, and
-/// another one may run in its stead. Every worker can steal from every other one, so no job is
-/// stuck behind a long one.
+/// another one may run in its stead. Any worker steals from any other: no job is stuck behind a
+/// long one.
 @safe final class PoolCore: Limiter, @unchecked Sendable {
-    // Unchecked because of the memory of `workers`: an element is written before `made` covers it,
-    // and never after that.
+    // Unchecked: an element of `workers` is written before `made` covers it, and never after that.
 
     let name: String
-    /// The quality of service of the pool's threads, as `LibraryThreads` takes it.
     let qos: UInt32
     /// How many workers may run at a time, and how many there may be at all.
     let (width, limit): (Int, Int)
@@ -33,8 +31,7 @@ internal import Synchronization
     let overflow = PoolOverflow()
     private let padding2 = CacheLinePadding()
 
-    /// How many workers search for jobs. One suffices: a searcher that finds a job starts the next
-    /// one, if there are more.
+    /// How many workers search for jobs. One suffices: a searcher that finds a job starts the next.
     let searching = Atomic<Int>(0)
     // What follows rarely changes while all workers have jobs, and every worker reads it.
     private let padding3 = CacheLinePadding()
@@ -45,11 +42,11 @@ internal import Synchronization
     let accounting: Guarded<WorkerAccounting>
     private let workers: UnsafeMutablePointer<Unmanaged<PoolWorker>>
     private let made = Atomic<Int>(0)
-    /// Whether the monitor is moving jobs from a ring to `rescued`, so that they are in neither.
+    /// Whether the monitor moves jobs from a ring to `rescued`, so that they are in neither.
     let isMoving = Atomic<Bool>(false)
     /// Whether the monitor checks the pool.
     let isMonitored = Atomic<Bool>(false)
-    /// Whether the monitor checks at the longer interval, since nothing waits.
+    /// Whether the monitor looks seldom, since nothing waits.
     let isPolledSlowly = Atomic<Bool>(false)
 
     /// The jobs that wait for another job of the pool.
@@ -71,15 +68,13 @@ internal import Synchronization
     /// How many workers there are. Acquiring: the elements that it covers can be read.
     var count: Int { made.load(ordering: .acquiring) }
 
-    /// The worker at an index below `count`.
     func worker(_ index: Int) -> PoolWorker {
         unsafe workers[index]._withUnsafeGuaranteedRef { $0 }
     }
 
     // MARK: - Submitting
 
-    /// Submits a job. Returns false, and drops the job, if the pool has been shut down and the job
-    /// was not accepted before.
+    /// Submits a job; false, and drops it, if the pool has been shut down and had not accepted it.
     @inline(__always)
     func submit(_ work: UnmanagedWork, _ priority: WorkPriority, isAccepted: Bool = false) -> Bool {
         if priority == .medium, isAccepted || !isClosed, let scope = unsafe ec_blocking_scope() {
@@ -96,13 +91,12 @@ internal import Synchronization
 
     /// Appends the job to the ring of the calling thread's worker.
     @inline(__always)
-    func add(_ work: UnmanagedWork, to worker: PoolWorker) -> Bool {
+    private func add(_ work: UnmanagedWork, to worker: PoolWorker) -> Bool {
         if !worker.ring.hasRoom {
             overflow.append(contentsOf: worker.ring, allBut: WorkRing.capacity / 2)
         }
         let waiting = worker.ring.append(work)
-        // A worker runs the next link of a chain itself: another worker that is started for it
-        // would each time come too late.
+        // A worker runs the next link of a chain itself: another worker would come too late.
         if unsafe waiting > 1 || !worker.loneJobHint { startWorkerIfNeeded() }
         return true
     }
@@ -112,16 +106,15 @@ internal import Synchronization
         let didAdd =
             switch priority {
             case .high, .highest: urgent.append(work, isAccepted: isAccepted)
-            // A delayed job that is due is late already: it does not wait behind a worker whose
-            // jobs submit more jobs.
+            // A delayed job that is due does not wait behind a worker whose jobs submit more jobs.
             case .medium where isAccepted: urgent.append(work, isAccepted: true)
             case .medium: injector.append(work, isAccepted: false)
             case .low, .lowest: lowPriority.append(work, isAccepted: isAccepted)
             }
         guard didAdd else { return false }
         SimulationHooks.willSubmitOutside(to: name)
-        // Store-load handshake: either this thread sees that no worker searches, or a worker that
-        // has stopped searching sees this job.
+        // Store-load handshake: this thread sees that no worker searches, or a worker that has
+        // stopped searching sees this job.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         startWorkerIfNeeded()
         wakeMonitorIfNeeded()
@@ -131,7 +124,7 @@ internal import Synchronization
     /// Brings the monitor's next look forward, since a job is queued or a worker waits.
     @inline(__always)
     private func wakeMonitorIfNeeded() {
-        // Relaxed, here and below: a hint. Without it the next look comes all the same.
+        // Relaxed, here and below: a hint. The next look comes in any case.
         if isPolledSlowly.load(ordering: .relaxed), vacancies.load(ordering: .relaxed) <= 0 {
             wakeMonitor()
         }
@@ -168,14 +161,13 @@ internal import Synchronization
             isFirst = accounting.active == 0
             accounting.begin(worker)
             publish(&accounting)
-            // On the worker's behalf, so that no other one is started before it has searched.
-            // Relaxed: see `startWorkerIfNeeded`.
+            // For the worker, so that no other one starts before it has searched. Relaxed: see
+            // `startWorkerIfNeeded`.
             searching.add(1, ordering: .relaxed)
             started = worker
         }
         guard let started else { return false }
-        // The first worker of a pool always gets a thread, so that no pool stops because of the
-        // threads of others.
+        // A pool's first worker always gets a thread, so that no pool stops because of others.
         if started.start(isFirst: isFirst) {
             if isFirst { PoolMonitor.add(self) }
             return true
@@ -184,14 +176,14 @@ internal import Synchronization
         return false
     }
 
-    /// Returns a worker to the idle set for which there is no thread. The monitor tries again.
+    /// Returns a worker without a thread to the idle set. The monitor tries again.
     private func dismiss(_ worker: PoolWorker) {
         accounting.withLock { accounting in
             accounting.moveToIdleSet(worker)
             publish(&accounting)
         }
         // Sequentially consistent: in one order with a submitter's job and its read of `searching`.
-        // A submitter that started no worker because of this one has its job seen below.
+        // The job of a submitter that started no worker because of this one is seen below.
         searching.subtract(1, ordering: .sequentiallyConsistent)
         if !isAwake {
             if hasWork() { startWorker() } else { notifyIfDone() }
@@ -210,19 +202,16 @@ internal import Synchronization
         return worker
     }
 
-    /// Gives free permits to the workers that wait for one, and publishes how many may start. The
-    /// caller holds the lock of the accounting.
+    /// Gives free permits to the workers that wait for one, and publishes how many may start.
     func publish(_ accounting: inout WorkerAccounting) {
         accounting.admitReturning()
-        // Relaxed: a hint. A reader that relies on it has passed a fence, or reads again under the
-        // lock.
+        // Relaxed: a reader that relies on it has passed a fence, or reads again under the lock.
         vacancies.store(accounting.vacancies, ordering: .relaxed)
     }
 
     // MARK: - Queued jobs
 
-    /// How many jobs are queued. Each queue's count is right at some moment of the call; a job that
-    /// moves meanwhile may be in none of them, or in two.
+    /// How many jobs are queued. A job that moves during the call may be counted never or twice.
     var pendingCount: Int {
         (0..<count).reduce(
             urgent.count + injector.count + overflow.count + rescued.count + lowPriority.count
@@ -231,9 +220,8 @@ internal import Synchronization
         }
     }
 
-    /// Whether there is a job that no worker has begun, as far as one can see from outside.
-    ///
-    /// A single job in the ring of a worker that makes progress is left to that worker.
+    /// Whether there is a job that no worker has begun, and that is not the only one in the ring of
+    /// a worker that makes progress.
     func hasWork() -> Bool {
         if !urgent.isEmpty || !injector.isEmpty || !overflow.isEmpty || !rescued.isEmpty
             || !lowPriority.isEmpty
@@ -243,9 +231,9 @@ internal import Synchronization
         for index in 0..<count where worker(index).ring.count > 0 {
             if worker(index).ring.count > 1 || makesNoProgress(worker(index)) { return true }
         }
-        // Once more: a worker may have moved the jobs of its ring to the overflow after the first
-        // look, and before its ring was looked at. Acquiring: a thread that finds a ring empty
-        // because the monitor has taken its jobs sees `isMoving`, or else the jobs.
+        // Once more: a worker may have moved the jobs of its ring to the overflow between the look
+        // there and the look at its ring. Acquiring: a thread that finds a ring empty because the
+        // monitor has taken its jobs sees `isMoving`, or else the jobs.
         return !overflow.isEmpty || isMoving.load(ordering: .acquiring) || !rescued.isEmpty
     }
 
@@ -265,20 +253,18 @@ internal import Synchronization
     var isClosed: Bool { closed.load(ordering: .relaxed) }
     private let closed = Atomic<Bool>(false)
 
-    /// Refuses new jobs from now on; accepted ones still run.
     func close() {
         closed.store(true, ordering: .relaxed)
         urgent.close()
         injector.close()
         lowPriority.close()
     }
-}
 
-// What a worker does while it has a thread.
-extension PoolCore {
+    // MARK: - What a worker does while it has a thread
+
     /// Runs jobs until there are none; the body of the worker's thread, once for each start.
     ///
-    /// A worker starts as a searcher: the thread that started it has counted it in `searching`.
+    /// The thread that started the worker has counted it in `searching`.
     func work(_ worker: PoolWorker) {
         adoptThread(worker)
         worker.occupy {
@@ -298,8 +284,7 @@ extension PoolCore {
         accounting.withLock { _ in unsafe worker.record.thread = thread }
     }
 
-    /// Runs jobs until the worker finds none (true), or gives its thread back since the pool is
-    /// above its width (false).
+    /// Runs jobs until the worker finds none (true), or gives its thread back (false).
     private func runOwn(_ worker: PoolWorker) -> Bool {
         while true {
             // Relaxed, both: read again under the lock of the accounting.
@@ -310,8 +295,7 @@ extension PoolCore {
         }
     }
 
-    /// Searches for a job, runs it, and frees it before the next step (law 10); false if the worker
-    /// has gone idle.
+    /// Runs a job, and frees it before the next step (law 10); false if the worker has gone idle.
     private func runFound(_ worker: PoolWorker) -> Bool {
         guard let work = search(worker) else { return false }
         run(consume work, worker)
@@ -335,22 +319,19 @@ extension PoolCore {
         if !urgent.isEmpty || !lowPriority.isEmpty { return nextByTime(worker) }
         let waiting = worker.ring.count
         if unsafe worker.injectedCount > 0 {
-            // Jobs that the worker took from the injector while its ring was empty: no later job
-            // precedes them.
+            // Of the injector, taken while the ring was empty: no later job precedes them.
             unsafe worker.injectedCount -= 1
         } else if !injector.isEmpty, waiting > 0 || !overflow.isEmpty || !rescued.isEmpty {
             return nextByTime(worker)
         }
         unsafe worker.loneJobHint = waiting == 1
         if waiting > 1 { startWorkerIfNeeded() }
-        // Not by `??`, which is generic: it wraps a closure that it returns in a reabstraction
-        // thunk.
+        // Not by `??`, which is generic and wraps a closure in a reabstraction thunk.
         if let work = nextOwn(worker) { return work }
         return takeShare(worker)
     }
 
-    /// The next job of the worker's ring or of the overflow. Every second one is a job that the
-    /// monitor has moved from behind a long one, if there is any.
+    /// The next job of the worker's ring or of the overflow; every second one is of `rescued`.
     @inline(__always)
     private func nextOwn(_ worker: PoolWorker) -> Work? {
         if !rescued.isEmpty, unsafe worker.jobCounter % 2 == 0 || worker.ring.count == 0 {
@@ -366,7 +347,6 @@ extension PoolCore {
         return overflow.take(into: worker.ring)
     }
 
-    /// Adds some of the oldest jobs of the overflow to the worker's ring.
     @inline(never)
     private func bringOldest(_ worker: PoolWorker) {
         if let work = overflow.takeOldest(into: worker.ring) {
@@ -414,9 +394,8 @@ extension PoolCore {
 
     /// Searches all queues until a job is found; nil if the worker has gone idle.
     ///
-    /// The searcher looks once before it parks. A searcher that spins keeps its processor from the
-    /// thread that it has just woken. The spinning searcher also takes jobs from the injector one
-    /// by one, where a little later it would find many.
+    /// It does not spin before it parks. A searcher that spins keeps its processor from the thread
+    /// that it has just woken, and takes jobs from the injector one by one, not many at a time.
     private func search(_ worker: PoolWorker) -> Work? {
         unsafe worker.loneJobHint = false
         unsafe worker.injectedCount = 0
@@ -431,8 +410,8 @@ extension PoolCore {
         return nil
     }
 
-    /// Whether too many run for another job to begin. A thread may have come late: meanwhile the
-    /// workers in whose stead it was started may have continued.
+    /// Whether too many run for another job to begin: the workers in whose stead this one was
+    /// started may have continued before its thread came.
     @inline(__always)
     private var isSuperfluous: Bool {
         // Relaxed: read again under the lock of the accounting.
@@ -460,16 +439,14 @@ extension PoolCore {
 
     /// Ends a successful search. The last searcher starts the next one, if there are more jobs.
     private func found() {
-        // Sequentially consistent: in one order with a submitter's job and its read of `searching`,
-        // so that one of the two threads sees the other.
+        // Sequentially consistent: in one order with a submitter's job and its read of `searching`.
         let before = searching.subtract(1, ordering: .sequentiallyConsistent).oldValue
         if before == 1, vacancies.load(ordering: .relaxed) > 0, hasWork() { startWorker() }
     }
 
     // MARK: - Going idle
 
-    /// Parks a searcher for a while. Returns true if the thread is to be given back, false if the
-    /// worker was started again or there is a job after all.
+    /// Parks a searcher for a while; false if the worker was started again, or has a job after all.
     private func goIdle(_ worker: PoolWorker) -> Bool {
         worker.beginTimedPark()
         accounting.withLock { accounting in
@@ -477,8 +454,7 @@ extension PoolCore {
             publish(&accounting)
         }
         searching.subtract(1, ordering: .relaxed)
-        // Store-load handshake: either the submitter sees that no worker searches, or this thread
-        // sees the submitted job.
+        // Store-load handshake, with that of `inject`.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() {
             let hasResumed = accounting.withLock { accounting in
@@ -499,19 +475,18 @@ extension PoolCore {
         return false
     }
 
-    /// Gives the thread back (true) while the pool is above its width; the jobs of the ring go to
-    /// the overflow.
+    /// Gives the thread back (true) while the pool is above its width; the overflow gets its jobs.
     @inline(never)
     private func giveThreadBack(_ worker: PoolWorker) -> Bool {
         overflow.append(contentsOf: worker.ring)
+        unsafe worker.injectedCount = 0
         let leaves = accounting.withLock { accounting in
             guard accounting.vacancies < 0 else { return false }
             accounting.moveToIdleSet(worker)
             publish(&accounting)
             return true
         }
-        // Running workers, and those that have just gone idle, may have looked before these jobs
-        // were in the overflow.
+        // Other workers may have looked before these jobs were in the overflow.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if hasWork() { startWorkerIfNeeded() }
         guard leaves else { return false }
@@ -525,8 +500,7 @@ extension PoolCore {
         for waiter in takeWaitersIfDone() { waiter() }
     }
 
-    /// Calls the waiters if no job runs and none is queued. They run on another thread, since this
-    /// worker may be started again.
+    /// Calls the waiters if no job is left, on another thread: the worker may be started again.
     func notifyIfDone() {
         let waiters = takeWaitersIfDone()
         if waiters.isEmpty { return }
@@ -536,33 +510,31 @@ extension PoolCore {
 
     private func takeWaitersIfDone() -> [@Sendable () -> Void] {
         if hasWork() { return [] }
-        // Asked again under the lock: while no worker is active, no job is between two queues.
+        // Once more under the lock: while no worker is active, no job is between two queues.
         return accounting.withLock { $0.active == 0 && !hasWork() ? $0.takeWaiters() : [] }
     }
-}
 
-// Workers that block.
-extension PoolCore {
-    /// Gives up the permit of the calling thread's worker, which is about to block: another worker
-    /// may run.
+    // MARK: - Waits
+
+    /// Gives up the permit of the calling thread's worker, which is about to block.
     func beginWait(_ worker: PoolWorker) {
         accounting.withLock { accounting in
             accounting.beginWait(worker)
             publish(&accounting)
         }
-        // Store-load handshake: either a submitter sees the free permit, or this thread sees the
-        // submitter's job. The jobs in this worker's own ring must not wait until it resumes.
+        // Store-load handshake: a submitter sees the free permit, or this thread sees its job. The
+        // jobs in this worker's own ring must not wait until it resumes.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if worker.ring.count > 0 || hasWork() { startWorkerIfNeeded() }
     }
 
     /// Takes a permit again after a wait; `whenThereIsRoom` blocks until one is free.
     ///
-    /// A permit becomes free at the latest when another worker ends its job or is found stalled. A
-    /// worker that waits for a lock of this worker's is found stalled, too.
+    /// That is at the latest when another worker ends its job or is found stalled, as one is that
+    /// waits for a lock of this worker's.
     ///
-    /// With `atOnce` the worker continues at once. If no permit is free it runs beyond the width,
-    /// until some worker has ended a job.
+    /// With `atOnce` the worker continues; without a free permit beyond the width, until a job
+    /// ends.
     func endWait(_ worker: PoolWorker, _ resumption: BlockingScope.Resumption) {
         let mustWait = accounting.withLock { accounting in
             unsafe worker.record.waits -= 1
@@ -578,13 +550,10 @@ extension PoolCore {
         }
         if mustWait {
             wakeMonitorIfNeeded()
-            worker.waitForPermit()
+            worker.permit.park()
         }
     }
-}
 
-// The forecast of waits of one job for another.
-extension PoolCore {
     func foresee(_ forecast: inout WaitForecast) {
         if unsafe Frame.isCurrent(Frame.owner(self)) { forecast.limiters.append(self) }
     }

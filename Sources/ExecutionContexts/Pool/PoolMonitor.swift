@@ -1,14 +1,13 @@
 internal import CPlatform
 internal import Synchronization
 
-/// Checks all pools that have workers with threads, or have had them since the look before, on one
-/// thread, for as long as there is such a pool.
+/// One thread that looks at all pools whose workers have threads, or had them at the look before.
 ///
 /// A wait that the library knows of gives up its permit at once. The monitor finds the rest: jobs
-/// that block in the system or wait for each other by other means, and jobs that have been queued
-/// for too long behind a long one. It looks every five milliseconds while any pool has queued jobs,
-/// and up to eight times more rarely while none has. At a pool with queued jobs, of whose workers
-/// none was awake, it looks each millisecond for a while.
+/// that block in the system or wait for each other by other means, and jobs that are queued for too
+/// long behind a long one. It looks every five milliseconds while any pool has queued jobs, and up
+/// to eight times more rarely while none has. Where jobs are queued and no worker was awake, it
+/// looks each millisecond for a while.
 enum PoolMonitor {
     private struct State: ~Copyable {
         var pools: [PoolCore] = []
@@ -23,10 +22,10 @@ enum PoolMonitor {
     private static var shortInterval: Int64 { 5_000_000 }
     private static var longInterval: Int64 { 40_000_000 }
 
-    /// Adds a pool that has a worker with a thread; starts the thread if there is none.
+    /// Adds a pool that has a worker with a thread; starts the monitor's if there is none.
     static func add(_ core: PoolCore) {
-        // Acquiring and releasing, here and below: the monitor clears the mark and then reads the
-        // accounting; a thread that sets the mark has changed the accounting before.
+        // Acquiring and releasing, here and below: the monitor clears the flag and then reads the
+        // accounting; a thread that sets the flag has changed the accounting before.
         if core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) { return }
         let mustStart = state.withLock { state in
             state.pools.append(core)
@@ -49,8 +48,8 @@ enum PoolMonitor {
         var (starved, lastLook) = ([PoolCore](), MonotonicClock.nanoseconds)
         repeat {
             var isPressed = parkWord.park(until: MonotonicClock.nanoseconds + interval)
-            // Quick looks are for the pools that starve: elsewhere a thread that computes may be
-            // asleep for a few milliseconds, too.
+            // For the pools that starve: elsewhere a thread that computes may sleep for a while,
+            // too.
             let now = MonotonicClock.nanoseconds
             let looksAtAll = starved.isEmpty || isPressed || now - lastLook >= shortInterval
             if looksAtAll { lastLook = now }
@@ -82,18 +81,14 @@ enum PoolMonitor {
     private static func forget(_ core: PoolCore) {
         state.withLock { state in state.pools.removeAll { $0 === core } }
         _ = core.isMonitored.exchange(false, ordering: .acquiringAndReleasing)
-        // A worker may have started between the look and the exchange, and found the mark set.
-        if core.isAwake { addAgain(core) }
-    }
-
-    /// Adds a pool again, on the monitor's own thread.
-    private static func addAgain(_ core: PoolCore) {
-        if core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) { return }
-        state.withLock { $0.pools.append(core) }
+        // A worker may have started between the look and the exchange, and found the flag set.
+        if core.isAwake, !core.isMonitored.exchange(true, ordering: .acquiringAndReleasing) {
+            state.withLock { $0.pools.append(core) }
+        }
     }
 }
 
-// What the monitor does with one pool.
+// What the monitor does with one pool. The lock of the accounting guards the records.
 extension PoolCore {
     /// The state of a pool at one look of the monitor.
     enum Pressure {
@@ -109,14 +104,13 @@ extension PoolCore {
 
     var isAwake: Bool { accounting.withLock { $0.active > 0 } }
 
-    /// Finds stalled workers, starts others in their stead, and moves jobs that are queued behind
-    /// long ones.
+    /// Finds stalled workers, starts others in their stead, and moves jobs from behind long ones.
     func checkWorkers() -> Pressure {
         let hasWork = hasWork()
         var findsOnlySleepers = false
         let pressure = accounting.withLock { accounting -> Pressure in
-            // A pool that has a job now and then is looked at seldom, and not given up each time:
-            // that would wake the monitor for each of these jobs.
+            // A pool that has a job now and then is not given up each time: that would wake the
+            // monitor for each of these jobs.
             if accounting.hasSleptSinceLook() { return .asleep }
             guard accounting.active > 0 else { return .keepsUp }
             accounting.observationCount &+= 1
@@ -138,16 +132,15 @@ extension PoolCore {
         return isStarved ? .starved : .pressed
     }
 
-    /// Discounts the stalled workers, and counts those again that make progress. The caller holds
-    /// the lock of the accounting. Returns whether a worker has stalled and none was seen awake.
+    /// Discounts the stalled workers, and counts those again that make progress. Returns whether a
+    /// worker has stalled and none was seen awake.
     private func countStalled(_ accounting: inout WorkerAccounting, _ hasWork: Bool) -> Bool {
         var (hasStalled, hasProgress) = (false, false)
         let isWaitedFor = hasWork && accounting.active < limit || accounting.hasReturning
-        // Workers already found stalled are checked at every fourth look only: there may be
-        // hundreds. They are checked even while no job waits, so that a later job does not start
-        // beside them.
-        let asksStalled = accounting.observationCount & 3 == 0
-        guard isWaitedFor || asksStalled else { return false }
+        // Stalled workers, of which there may be hundreds, are checked at every fourth look only,
+        // and even while no job waits, so that a later job does not start beside them.
+        let checksStalled = accounting.observationCount & 3 == 0
+        guard isWaitedFor || checksStalled else { return false }
         for index in 0..<count {
             let worker = worker(index)
             guard unsafe worker.record.isActive else { continue }
@@ -160,19 +153,17 @@ extension PoolCore {
                     // Neither asleep nor on its way to its first job.
                     if unsafe worker.record.lastObservation.sleepScore == 0 { hasProgress = true }
                 }
-            } else if asksStalled, hasResumed(worker) {
+            } else if checksStalled, hasResumed(worker) {
                 accounting.markRunning(worker)
             }
         }
         return hasStalled && !hasProgress
     }
 
-    /// Whether a worker has been asleep in one job for the time of three looks, as far as the looks
-    /// show. The caller holds the lock of the accounting.
+    /// Whether a worker has been asleep in one job at three looks.
     ///
     /// A thread that computes may be asleep at a look: in a lock, or until a page of memory
-    /// arrives. So a worker counts as stalled only if its thread has hardly used a processor
-    /// between the looks.
+    /// arrives. So its thread must have hardly used a processor between the looks.
     private func isStalled(_ worker: PoolWorker, _ number: UInt32) -> Bool {
         let before = unsafe worker.record.lastObservation
         var observation = PoolWorker.Observation(of: worker, number: number)
@@ -186,26 +177,22 @@ extension PoolCore {
             case ec_activity_awake: observation.sleepScore = 0
             // The kernel may take long to bring a page to a thread that computes.
             case ec_activity_paging: observation.sleepScore = score + PoolWorker.SleepScore.quiet
-            // The state is unknown: no file could be opened. A thread that is quiet at twelve looks
-            // most likely sleeps.
+            // Unknown: no file could be opened. A thread quiet at twelve looks most likely sleeps.
             default:
                 observation.sleepScore = wasQuiet == true ? score + PoolWorker.SleepScore.quiet : 0
             }
         }
         unsafe worker.record.lastObservation = observation
         guard observation.sleepScore >= PoolWorker.SleepScore.stalled else { return false }
-        // Relaxed: the worker reads it after each job, and then reads the accounting under its
-        // lock.
+        // Relaxed: the worker reads it after each job, and then the accounting under its lock.
         worker.isToReport.store(true, ordering: .relaxed)
         return true
     }
 
-    /// Whether a worker that was found stalled, and is not in a wait of the library's, is awake
-    /// again. The caller holds the lock of the accounting.
+    /// Whether a worker that was found stalled, and is not in a wait of the library's, is awake.
     ///
     /// Among many workers each may get little processor time, so the state of the thread decides. A
-    /// thread that has used no time has not been awake. This check is cheaper than asking the
-    /// system for the state.
+    /// thread that has used no time has not been awake, which is cheaper to find out.
     private func hasResumed(_ worker: PoolWorker) -> Bool {
         guard unsafe worker.record.isStalled else { return false }
         let before = unsafe worker.record.lastObservation
@@ -229,8 +216,7 @@ extension PoolCore {
         }
     }
 
-    /// Moves jobs to where every worker takes from: those behind a job that has lasted for a look,
-    /// and the oldest of the overflow.
+    /// Moves to `rescued` the jobs behind one that lasts a look, and the oldest of the overflow.
     private func freeStuckJobs() {
         var hasMoved = false
         for index in 0..<count {

@@ -5,7 +5,9 @@ internal import Synchronization
 /// So a tree of jobs is run depth first: few jobs are queued, and they are still in the processor's
 /// cache. Workers and the monitor take from the oldest batch at intervals, to prevent starvation.
 @safe struct PoolOverflow: ~Copyable {
-    private let batches = Guarded(OverflowBatches())
+    /// Not a `FIFO`: mostly the newest leaves first. A slice removes its first element cheaply,
+    /// too.
+    private let batches = Guarded<ArraySlice<Batch>>([])
     /// The number of queued jobs, for reads without the lock.
     private let waiting = Atomic<Int>(0)
 
@@ -20,11 +22,11 @@ internal import Synchronization
     /// Takes over the jobs of a worker's ring, except the last `rest`.
     @inline(never)
     func append(contentsOf ring: borrowing WorkRing, allBut rest: UInt32 = 0) {
-        let batch = OverflowBatch()
+        let batch = Batch()
         ring.move(to: &batch.queue, allBut: rest)
         if batch.queue.isEmpty { return }
         batches.withLock { batches in
-            batches.all.append(batch)
+            batches.append(batch)
             // Counted before any worker can take the batch, so that the count never falls below
             // zero. Releasing, as below: a reader that sees the count finds the batch, or sees what
             // the worker that took it did.
@@ -38,7 +40,7 @@ internal import Synchronization
 
     @inline(never)
     private func takeNewest(into ring: borrowing WorkRing) -> Work? {
-        guard let batch = batches.withLock({ $0.all.popLast() }) else { return nil }
+        guard let batch = batches.withLock({ $0.popLast() }) else { return nil }
         let count = batch.queue.count
         let first = batch.queue.popFirst()
         while let work = batch.queue.popFirst() { _ = ring.append(work) }
@@ -47,42 +49,37 @@ internal import Synchronization
         return first
     }
 
-    /// Takes the oldest job, and moves the next ones into `ring`, which the caller owns, as far as
-    /// there is room.
+    /// Takes the oldest job, and moves the next ones into `ring`, which the caller owns.
     func takeOldest(into ring: borrowing WorkRing) -> Work? {
         if isEmpty { return nil }
-        // Not the result of the closure: `withLock` is generic, and wraps a closure that it returns
-        // in a reabstraction thunk.
+        // Not the result of the closure: see `Injector`.
         var first: Work?
         var count = 0
         batches.withLock { batches in
-            guard let batch = batches.all.first else { return }
+            guard let batch = batches.first else { return }
             first = batch.queue.popFirst()
             count = 1
             while count < Self.share, ring.hasRoom, let work = batch.queue.popFirst() {
                 _ = ring.append(work)
                 count += 1
             }
-            if batch.queue.isEmpty { batches.all.removeFirst() }
+            if batch.queue.isEmpty { batches.removeFirst() }
             // A slice keeps the memory of its removed elements.
-            if batches.all.isEmpty { batches.all = [] }
+            if batches.isEmpty { batches = [] }
         }
         waiting.subtract(count, ordering: .releasing)
         return first
     }
 
-    /// Moves the oldest batch to where every worker takes from, if it has been here since before
-    /// `moment`.
+    /// Moves the oldest batch to where every worker takes from, if it came before `moment`.
     func moveOldest(to rescued: borrowing Injector, olderThan moment: Int64) {
         if isEmpty { return }
         guard
-            let batch = batches.withLock({ batches -> OverflowBatch? in
-                guard let batch = batches.all.first, batch.arrival < moment else { return nil }
-                // One batch at a time: the next one is due when this one has been served for as
-                // long again.
-                batches.all.removeFirst()
-                batches.all.first?.arrival = max(
-                    batches.all.first?.arrival ?? 0, moment + 50_000_000)
+            let batch = batches.withLock({ batches -> Batch? in
+                guard let batch = batches.first, batch.arrival < moment else { return nil }
+                // One batch at a time: the next one is due after as long again.
+                batches.removeFirst()
+                batches.first?.arrival = max(batches.first?.arrival ?? 0, moment + 50_000_000)
                 return batch
             })
         else { return }
@@ -96,17 +93,11 @@ internal import Synchronization
 
     /// How many of the oldest jobs are taken at a time.
     private static var share: Int { 32 }
-}
 
-/// The jobs of one ring that was full.
-final class OverflowBatch {
-    var queue = WorkQueue()
-    /// When the batch came; reached under the lock, once it has been added.
-    var arrival = MonotonicClock.nanoseconds
-}
-
-struct OverflowBatches: ~Copyable {
-    // Not a `FIFO`: the newest leaves first, and now and then the oldest. A slice removes its first
-    // element as cheaply as its last.
-    var all: ArraySlice<OverflowBatch> = []
+    /// The jobs of one ring that was full.
+    private final class Batch {
+        var queue = WorkQueue()
+        /// When the batch came; reached under the lock, once it has been added.
+        var arrival = MonotonicClock.nanoseconds
+    }
 }

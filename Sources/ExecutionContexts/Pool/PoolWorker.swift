@@ -3,29 +3,26 @@ internal import Synchronization
 
 /// One worker of a pool: a ring of jobs, and a thread of the library's while it is active.
 ///
-/// A worker is active or idle. An idle worker has no thread, or one in a timed park. The pool's
-/// accounting says which.
+/// An idle worker has no thread, or one in a timed park. The pool's accounting says which is idle.
 @safe final class PoolWorker: BlockingScope, @unchecked Sendable {
-    // Unchecked: each stored property belongs to one side, so the run-time exclusivity checks are
-    // superfluous.
+    // Unchecked, also at run time: each stored property belongs to one side.
     //
     // - `loneJobHint`, `jobCounter`, `injectedCount` and `shares` belong to the worker's thread.
     // - `begunAtLook` belongs to the monitor.
     // - `record` is reached under the lock of the pool's accounting only.
 
     /// The jobs that other workers may steal.
-    let ring: WorkRing
+    let ring = WorkRing()
     /// How many jobs the worker has begun; written by its thread, read by any.
     private let begun = Atomic<Int>(0)
-    /// Whether the worker was found stalled in its present job, and must report to the accounting
-    /// after it.
+    /// Whether the worker was found stalled in its present job, and must report after it.
     let isToReport = Atomic<Bool>(false)
 
-    /// Whether the present job was the only one here when it was taken, so a job that it submits is
+    /// Whether the present job was taken as the only one here, so that a job that it submits is
     /// probably the next link of a chain.
     @exclusivity(unchecked) var loneJobHint = false
-    /// Counts jobs and searches. It says where a search of the other rings starts, and when the
-    /// next job comes from `rescued` or from the oldest overflow.
+    /// Counts jobs and searches: for where a search of the other rings starts, and when the next
+    /// job comes from `rescued` or from the oldest overflow.
     @exclusivity(unchecked) var jobCounter: UInt32 = 0
     /// How many jobs in the ring came from the injector, before any of the worker's own.
     @exclusivity(unchecked) var injectedCount = 0
@@ -49,18 +46,15 @@ internal import Synchronization
         /// Whether it was found stalled, and is not known to have continued since.
         var isStalled = false
         var lastObservation = Observation()
-        /// The handle by which the monitor asks for the state of the thread; -1 while none is
-        /// awake.
+        /// The handle by which the monitor reads the state of the thread; -1 while none is awake.
         var thread: Int64 = -1
     }
 
     /// What the monitor saw at one look at the thread.
     struct Observation {
-        /// The number of the look.
         var number: UInt32 = 0
         var begun = -1
-        /// The time of the look, and the processor time that the thread had used; -1 if that is not
-        /// known.
+        /// The time of the look, and the processor time that the thread had used, or -1.
         var time: Int64 = 0
         var used: Int64 = -1
         /// The evidence that the thread sleeps, summed over the looks at one job; see `SleepScore`.
@@ -74,8 +68,7 @@ internal import Synchronization
             used = thread < 0 ? -1 : ec_thread_time(thread)
         }
 
-        /// Whether the thread has used less than a sixteenth of the time since; nil if the system
-        /// does not say.
+        /// Whether the thread has used less than a sixteenth of the time since; nil if not known.
         func wasQuiet(since before: Observation) -> Bool? {
             if used < 0 || before.used < 0 { return nil }
             return used - before.used < (time - before.time) / 16
@@ -92,13 +85,11 @@ internal import Synchronization
         static let stalled = 12
     }
 
-    /// The worker's pool, which outlives it: the pool owns its workers, and a running worker
-    /// retains the pool.
+    /// The pool outlives its workers: it owns them, and a running worker retains it.
     private let pool: Unmanaged<PoolCore>
     private let number: Int
 
     init(of core: PoolCore, number: Int) {
-        ring = WorkRing()
         unsafe pool = .passUnretained(core)
         self.number = number
         unsafe super.init(for: UnsafeRawPointer(pool.toOpaque()))
@@ -106,8 +97,7 @@ internal import Synchronization
 
     var core: PoolCore { unsafe pool._withUnsafeGuaranteedRef { $0 } }
 
-    /// Gives the worker a thread, for the thread that took it from the idle set: wakes its parked
-    /// one, or gets one. False if there is none.
+    /// Wakes the thread of a worker taken from the idle set, or gets one; false if there is none.
     ///
     /// With `isFirst` the system's refusal is fatal and the limit does not apply, so a pool with
     /// jobs has at least one thread.
@@ -128,16 +118,8 @@ internal import Synchronization
             })
     }
 
-    // MARK: - Permits
-
     /// What the worker sleeps on while it waits for a permit.
-    private let permit = ParkWord()
-
-    /// Sleeps until the worker has been given a permit; on the worker's thread.
-    func waitForPermit() { permit.park() }
-
-    /// Gives the worker the permit that it waits for. The caller holds the lock of the accounting.
-    func givePermit() { permit.unpark() }
+    let permit = ParkWord()
 
     // MARK: - Timed park
 
@@ -151,8 +133,7 @@ internal import Synchronization
     private let parkState = Atomic<ParkState>(.away)
     private enum ParkState: UInt32, AtomicRepresentable { case away, parked, started }
 
-    /// How long a thread parks without a job. To wake it costs half of what a thread from the
-    /// system costs.
+    /// How long a thread parks without a job. To wake it costs half of what a new one costs.
     private static let parkDuration: Int64 = 10_000_000
 
     /// From now on `start` reaches the calling thread; called before the worker joins the idle set.
@@ -160,10 +141,10 @@ internal import Synchronization
     /// Relaxed: the lock of the accounting lies between this and any `start`.
     func beginTimedPark() { parkState.store(.parked, ordering: .relaxed) }
 
-    /// Ends the park before it began: the worker continues, and no other thread has started it.
+    /// Ends the park before it begins: no other thread has started the worker.
     func endTimedPark() { parkState.store(.away, ordering: .relaxed) }
 
-    /// Whether the worker, which is idle, keeps a thread. Relaxed: a figure only.
+    /// Relaxed: a figure only.
     var isParked: Bool { parkState.load(ordering: .relaxed) == .parked }
 
     /// Parks until another thread starts the worker (true) or the park has lasted its time (false).
@@ -180,23 +161,120 @@ internal import Synchronization
         return parkState.exchange(.away, ordering: .acquiring) == .started
     }
 
-    /// How many jobs the worker has begun.
-    var begunCount: Int { begun.load(ordering: .relaxed) }  // Relaxed: a count only.
+    /// Relaxed: a count only.
+    var begunCount: Int { begun.load(ordering: .relaxed) }
 
     /// Counts a job. Relaxed, and no exchange: only the worker's thread writes.
     @inline(__always)
     func beginJob() { begun.store(begun.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
 
-    // MARK: - Blocking scope
-
     override func beginWait() { core.beginWait(self) }
 
     override func endWait(_ resumption: BlockingScope.Resumption) { core.endWait(self, resumption) }
 
-    // The monitor finds out whether the call sleeps. Most calls do not, and a permit given up for
-    // one costs more than the call.
+    // No `beginCall`: the monitor finds out whether the call sleeps. Most calls do not, and a
+    // permit given up for one costs more than the call.
     override func endCall() {
         // Relaxed: `report` reads the accounting under its lock.
         if isToReport.load(ordering: .relaxed) { core.report(self) }
+    }
+}
+
+/// How one worker divides its time among the queues that have jobs for it.
+///
+/// While only one queue has jobs, nothing is measured. Else each job is charged to its queue:
+///
+/// | both have jobs | shares of the time |
+/// | --- | --- |
+/// | jobs from outside, jobs of the pool's own jobs | 2 : 1, jobs from outside first |
+/// | urgent jobs, all others | 4 : 1 |
+/// | all others, low-priority jobs | 8 : 1 |
+///
+/// A debt is the time that a queue gets before the others, in nanoseconds. It is bounded on both
+/// sides, so that a job of seconds does not keep a queue out for seconds.
+package struct TimeShares {
+    package enum Queue: UInt8 { case own, outside, urgent, lowPriority }
+
+    /// Which queues have jobs.
+    package struct Waiting {
+        package let own, outside, urgent, lowPriority: Bool
+
+        package init(
+            own: Bool = false, outside: Bool = false, urgent: Bool = false,
+            lowPriority: Bool = false
+        ) {
+            (self.own, self.outside) = (own, outside)
+            (self.urgent, self.lowPriority) = (urgent, lowPriority)
+        }
+
+        fileprivate var hasMedium: Bool { own || outside }
+    }
+
+    /// The largest debt, and the most that a single job is charged.
+    package static var quantum: Int64 { 10_000_000 }
+    /// How long a worker stays with its own jobs, or with those from outside, where all are short.
+    package static var slice: Int64 { 50_000 }
+
+    private var last = Queue.own
+    private var lastTime: Int64 = 0
+    private var lastBegun = 0
+    private var lastWaiting = Waiting()
+    private var (debtToOutside, debtToMedium, debtToLowPriority): (Int64, Int64, Int64) = (0, 0, 0)
+    private var isServingOutside = false
+
+    package init() {}
+
+    /// Chooses the queue that the next job comes from. At least one has jobs.
+    ///
+    /// `begun` counts the worker's jobs. If others ran than those chosen here, no queue is charged.
+    package mutating func choose(at now: Int64, begun: Int, from waiting: Waiting) -> Queue {
+        if begun > lastBegun + 1 { lastWaiting = Waiting() }
+        lastBegun = begun
+        charge(at: now, waiting)
+        last = next(waiting)
+        (lastTime, lastWaiting) = (now, waiting)
+        return last
+    }
+
+    private mutating func next(_ waiting: Waiting) -> Queue {
+        let hasMedium = waiting.hasMedium
+        if waiting.lowPriority, !waiting.urgent && !hasMedium || debtToLowPriority >= Self.quantum {
+            return .lowPriority
+        }
+        if waiting.urgent, !hasMedium || debtToMedium < Self.quantum { return .urgent }
+        guard waiting.own && waiting.outside else { return waiting.outside ? .outside : .own }
+        if isServingOutside ? debtToOutside <= 0 : debtToOutside >= Self.slice {
+            isServingOutside.toggle()
+        }
+        return isServingOutside ? .outside : .own
+    }
+
+    private mutating func charge(at now: Int64, _ waiting: Waiting) {
+        let passed = max(now - lastTime, 0)
+        let elapsed = min(passed, Self.quantum)
+        // Outside first where it has jobs anew, unless it had more than its share a moment ago.
+        if !lastWaiting.outside || !lastWaiting.own {
+            debtToOutside = min(debtToOutside + elapsed, Self.slice)
+            isServingOutside = false
+        } else if last == .own {
+            // Twice, so that a job from outside waits hardly longer than in one common queue.
+            debtToOutside = min(debtToOutside + 2 * elapsed, Self.quantum)
+        } else if last == .outside {
+            debtToOutside = max(debtToOutside - elapsed, -Self.quantum)
+        }
+        if !(waiting.hasMedium && waiting.urgent && lastWaiting.hasMedium && lastWaiting.urgent) {
+            debtToMedium = 0
+        } else if last == .urgent {
+            debtToMedium = min(debtToMedium + elapsed / 4, 2 * Self.quantum)
+        } else {
+            debtToMedium = max(debtToMedium - elapsed, 0)
+        }
+        if !waiting.lowPriority || !lastWaiting.lowPriority {
+            debtToLowPriority = 0
+        } else if last == .lowPriority {
+            debtToLowPriority = max(debtToLowPriority - elapsed, 0)
+        } else {
+            debtToLowPriority = min(debtToLowPriority + elapsed / 8, 2 * Self.quantum)
+        }
     }
 }

@@ -1,8 +1,7 @@
 internal import CPlatform
 internal import Synchronization
 
-/// The jobs of one worker, first in, first out: the owner appends at the end, any thread takes from
-/// the front.
+/// The jobs of one worker: the owner appends at the end, any thread takes from the front.
 ///
 /// It is a ring of closures, two words each. A thread that takes a job does so in two steps:
 ///
@@ -31,23 +30,21 @@ internal import Synchronization
         unsafe cells.deallocate()
     }
 
-    /// The number of queued jobs; out of date at once, except for the owner's own changes.
+    /// Out of date at once, except for the owner's own changes.
     package var count: Int {
         // Front first: the end may run ahead meanwhile, but is never behind the front.
         let front = front.load(ordering: .acquiring)
         return Int(Int32(bitPattern: end.load(ordering: .acquiring) &- front))
     }
 
-    /// Whether there is room for another job; for the owner, since other threads can only make more
-    /// room.
+    /// For the owner: other threads can only make more room.
     @inline(__always)
     package var hasRoom: Bool {
         // Acquiring: a thread that took a job has read its cell. Relaxed: the owner's own.
         end.load(ordering: .relaxed) &- front.load(ordering: .acquiring) < Self.capacity
     }
 
-    /// Appends a job and returns the number of queued jobs; for the owner, once it has seen that
-    /// there is room.
+    /// Appends a job and returns how many are queued; for the owner, if there is room.
     @inline(__always)
     package func append(_ work: consuming @escaping Work) -> UInt32 { append(UnmanagedWork(work)) }
 
@@ -101,16 +98,14 @@ internal import Synchronization
             first = advance.original
         }
         while Int32(bitPattern: end &- first) > 0 {
-            // Read after the front was advanced: only the owner, which is this thread, writes to
-            // these cells.
+            // After the front was advanced: only the owner, which is this thread, writes here.
             let words = unsafe ec_words_load(cell(first))
             queue.append(UnmanagedWork(words: words).assembled())
             first &+= 1
         }
     }
 
-    /// Takes the first half of the jobs and returns the first; the others go into `other`, which
-    /// the caller owns.
+    /// Takes the first half of the jobs and returns the first; the caller's ring gets the others.
     ///
     /// Leaves a single job alone, unless `takesLast`.
     package func steal(into other: borrowing WorkRing, takesLast: Bool) -> Work? {

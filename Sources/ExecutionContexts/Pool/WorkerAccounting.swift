@@ -1,14 +1,13 @@
-/// Worker accounting: which workers own a thread, and which of those run. Reached under the pool's
-/// lock.
+/// Which workers own a thread, and which of those run. Reached under the pool's lock.
 ///
 /// A worker runs if it owns a thread and is not known to be blocked; it then holds one of `width`
 /// permits, or runs beyond the width.
 @safe struct WorkerAccounting: ~Copyable {
-    /// The idle set: workers without a job. The last to join is the first to start.
+    /// Workers without a job. The last to join is the first to start.
     var idle: [PoolWorker] = []
     /// How many workers have a thread.
     private(set) var active = 0
-    /// How many workers have a thread, with the idle ones that park.
+    /// The active workers, and the idle ones that park.
     var threads: Int { active + idle.count { $0.isParked } }
     /// How many of the active workers run, as far as is known.
     private(set) var running = 0
@@ -20,13 +19,11 @@
     private(set) var stalls = 0
     /// How often the monitor has looked.
     var observationCount: UInt32 = 0
-    /// How often a first worker has got a thread; and how often at the monitor's latest look.
-    private var awakenings: UInt32 = 0
-    private var awakeningsAtLook: UInt32 = 0
-    private var wasActiveAtLook = false
+    /// Whether a worker has had a thread at the monitor's latest look or since.
+    private var hasRunSinceLook = false
     /// How many more looks come quickly.
     private var quickLooks = 0
-    /// The callbacks of `drained()`.
+    /// What is called once no job runs and none is queued.
     var waiters: [@Sendable () -> Void] = []
     /// Workers that have ended a wait and wait for a permit, in order.
     private var returning = FIFO<PoolWorker>()
@@ -38,9 +35,7 @@
     var vacancies: Int { width - running - returning.count }
     var hasVacancy: Bool { vacancies > 0 }
     var hasReturning: Bool { !returning.isEmpty }
-    /// How many workers may run without a permit.
-    ///
-    /// A worker that begins a job has a permit, so that no more than `width + substitutes` run.
+    /// How many workers may run without a permit: no more than `width + substitutes` run.
     var substitutes: Int { stalled + beyond }
     /// Whether a worker that has ended a wait may continue at once.
     var hasFreePermit: Bool { running < width && returning.isEmpty }
@@ -55,25 +50,25 @@
         while running < width, let worker = returning.popFirst() {
             unsafe worker.record.isReturning = false
             markRunning(worker)
-            worker.givePermit()
+            worker.permit.unpark()
         }
     }
 
     /// Counts a worker that is being started.
     mutating func begin(_ worker: PoolWorker) {
         unsafe worker.record.isActive = true
-        if active == 0 { awakenings &+= 1 }
+        hasRunSinceLook = true
         active += 1
         count(worker)
     }
 
-    /// Whether no worker has had a thread since the monitor's latest look; notes another look.
+    /// Whether no worker has had a thread since the monitor's latest look; records another look.
     mutating func hasSleptSinceLook() -> Bool {
-        defer { (awakeningsAtLook, wasActiveAtLook) = (awakenings, active > 0) }
-        return active == 0 && !wasActiveAtLook && awakenings == awakeningsAtLook
+        defer { hasRunSinceLook = active > 0 }
+        return !hasRunSinceLook
     }
 
-    /// Whether the next look comes quickly; asked once for each look at which jobs are queued.
+    /// Whether the next look comes quickly; called once for each look at which jobs are queued.
     ///
     /// Where workers stall and none computes, those that are started next most likely stall, too.
     mutating func isStarved(findsOnlySleepers: Bool) -> Bool {
@@ -99,16 +94,14 @@
         markNotRunning(worker)
         endStall(worker)
         unsafe worker.record.isActive = false
-        // A started worker does not have its thread at once. Until then it must not look asleep in
-        // a job.
+        // Until a started worker has its thread, it must not look asleep in a job.
         unsafe worker.record.thread = -1
         unsafe worker.record.lastObservation = PoolWorker.Observation()
         active -= 1
         idle.append(worker)
     }
 
-    /// Takes an idle worker back that is about to park; false if there is no permit, or another
-    /// thread has started it.
+    /// Takes back a worker that is about to park; false without a permit, or if it was started.
     mutating func takeBack(_ worker: PoolWorker) -> Bool {
         // In most cases the last one.
         guard hasVacancy, let index = idle.lastIndex(where: { $0 === worker }) else { return false }
@@ -131,8 +124,7 @@
         running += 1
     }
 
-    /// Counts a worker as not running. Its permit, if it has one, goes to a worker that runs
-    /// without one.
+    /// Counts a worker as not running. Its permit goes to a worker that runs without one.
     mutating func markNotRunning(_ worker: PoolWorker) {
         guard unsafe worker.record.isCounted else { return }
         unsafe worker.record.isCounted = false
@@ -140,7 +132,7 @@
         if beyond > 0 { beyond -= 1 }
     }
 
-    /// Counts a worker as one that waits and tells when it continues.
+    /// Counts a worker as one that waits and reports when it continues.
     mutating func beginWait(_ worker: PoolWorker) {
         unsafe worker.record.waits += 1
         markNotRunning(worker)
@@ -153,9 +145,7 @@
         stalled -= 1
     }
 
-    /// Takes the callbacks of `drained()` if no worker is active.
     mutating func takeWaiters() -> [@Sendable () -> Void] {
-        guard active == 0 else { return [] }
         defer { waiters = [] }
         return waiters
     }

@@ -91,8 +91,8 @@ public final class WorkerPool: RefusingContext {
 
     private var refusal: Refusal { Refusal(.shutDown, by: name) }
 
-    /// Runs `body`, which waits for something: on a thread of a pool or of `.global`, another job
-    /// may run meanwhile.
+    /// Runs `body`, which waits: on a thread of a pool or of `.global`, another job may run
+    /// meanwhile.
     ///
     /// For waits that the library cannot know of: files, sockets, foreign locks and semaphores.
     /// Afterwards a job of a pool waits for a permit, so that the pool keeps its width (law 11). On
@@ -101,5 +101,66 @@ public final class WorkerPool: RefusingContext {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try BlockingScope.waiting(then: .whenThereIsRoom, body)
+    }
+}
+
+/// How urgent a job is, beside others that are queued at the same context.
+///
+/// A queue with priorities has one queue for each of the five. A pool has three: urgent jobs
+/// (`high` and `highest`), the rest, and low-priority jobs (`low` and `lowest`). None starves in a
+/// pool: where all three have jobs all the time, urgent jobs get four fifths of a worker's time
+/// beside the rest, and low-priority jobs a ninth.
+public enum WorkPriority: Int, Hashable, Comparable, Sendable, CaseIterable {
+    /// Begins after all others; on a pool, like `low`.
+    case lowest
+    /// Begins when no other job is queued; on a pool also when it has waited for long.
+    case low
+    /// Begins after `high` and before `low`.
+    case medium
+    /// Begins before `medium`.
+    case high
+    /// Begins before all others; on a pool, like `high`.
+    case highest
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a pool is doing, and what it has done since it was made.
+///
+/// Each figure is right at some moment of the call, and not all of them at the same moment.
+public struct PoolStatistics: Hashable, Sendable {
+    /// How many jobs may run at a time.
+    public let width: Int
+    /// How many workers have a job, or search for one.
+    public let active: Int
+    /// How many of the active workers wait, as far as is known.
+    public let waiting: Int
+    /// How many workers have a thread: the active ones, and those that keep theirs for a moment.
+    public let workers: Int
+    /// How many jobs have been submitted and not begun.
+    ///
+    /// A job that moves between two queues during the call may be missed, or counted twice.
+    public let pending: Int
+    /// How many jobs have been begun.
+    public let begun: Int
+    /// How many jobs may run beyond the width of the pool now (law 11).
+    ///
+    /// These are the jobs that were found asleep in a wait that the library does not know of, and
+    /// those that have continued without a permit. Of the jobs that are under way and do not wait
+    /// by the library's means there are never more than `width + substitutes`.
+    public let substitutes: Int
+    /// How often a job was found asleep in a wait that the library does not know of.
+    ///
+    /// Put ``WorkerPool/blocking(_:)`` around such a wait. A pool whose jobs only compute has none,
+    /// but for jobs that slept for long in the system.
+    public let stalls: Int
+
+    init(of core: PoolCore) {
+        width = core.width
+        (active, waiting, workers, substitutes, stalls) = core.accounting.withLock {
+            ($0.active, $0.active - $0.running, $0.threads, $0.substitutes, $0.stalls)
+        }
+        pending = core.pendingCount
+        begun = (0..<core.count).reduce(0) { $0 + core.worker($1).begunCount }
     }
 }

@@ -1,1 +1,0 @@
-../../../Sources/ExecutionContexts/Coordination/ReadWriteExclusion.swift

@@ -1,1 +1,0 @@
-../../../Sources/ExecutionContexts/Coordination/ReadWriteWord.swift

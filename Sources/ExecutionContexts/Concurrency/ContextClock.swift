@@ -1,6 +1,5 @@
-/// The time of a context as a clock, for async code that sleeps.
-///
-/// It is a `Clock`, so it fits wherever `any Clock<Duration>` is wanted:
+/// The time of a context as a clock, for async code that sleeps. It fits wherever
+/// `any Clock<Duration>` is wanted:
 ///
 /// ```swift
 /// func announce(on clock: any Clock<Duration>) async throws {
@@ -36,9 +35,7 @@ public struct ContextClock: Clock, Sendable {
     /// requirement decides where.
     public nonisolated(nonsending) func sleep(
         until deadline: ContextInstant, tolerance: Duration? = nil
-    )
-        async throws
-    {
+    ) async throws {
         try Task.checkCancellation()
         let sleep = Sleep()
         try await withCancellationHandler {
@@ -66,8 +63,7 @@ extension ExecutionContext {
 /// Connects a sleep's delay with its cancellation, which may come first.
 private final class Sleep: Sendable {
     private struct State: ~Copyable {
-        /// Weak, so that a time source that drops the delay frees its body, which resumes the
-        /// sleeping task.
+        /// Weak, so that a time source that drops the delay frees its body, which resumes the task.
         weak var delay: DelayedWork?
         var kept: DelayedWork?
         var isCancelled = false
@@ -94,7 +90,7 @@ private final class Sleep: Sendable {
     }
 }
 
-/// What a delay does for a sleeping task. If the delay is freed unused, the sleep was cancelled.
+/// What a delay does for a sleeping task. A delay that is freed unused cancels the sleep.
 @safe private struct Awakening: GuardedJob {
     let continuation: UnsafeContinuation<Void, any Error>
 
@@ -103,11 +99,8 @@ private final class Sleep: Sendable {
     func drop() { unsafe continuation.resume(throwing: CancellationError()) }
 }
 
-/// The time of a context without the context: a due delay runs on the spot, except on the timer's
-/// thread.
-///
-/// For what resumes a task, which may run on any executor, and for what must not wait for the
-/// context (law 7).
+/// The time of a context without the context, for what resumes a task or must not wait for the
+/// context: a due delay runs on the spot, except on the timer's thread (law 7).
 struct TimeContext: ExecutionContext {
     let time: any TimeSource
     let name: String

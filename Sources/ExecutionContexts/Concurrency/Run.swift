@@ -17,12 +17,17 @@ extension ExecutionContext {
     ) async throws -> Value {
         // Unsafe only if two threads access it at a time. The one that decides how the job ends
         // does, and then the task, which that end resumes. Where the end is an error, the task
-        // does not look.
-        nonisolated(unsafe) var state = AwaitedBody.waiting(
-            Deadline.mayExist ? admitting(body, fileID, line) : body)
+        // does not look. A box of the caller's module, which knows the type: an object of a generic
+        // class looks up the size of what it frees.
+        nonisolated(unsafe) var state = (
+            body: (Deadline.mayExist ? admitting(body, fileID, line) : body)
+                as (@Sendable () throws -> Value)?,
+            outcome: Result<Value, any Error>?.none
+        )
         let submission = AwaitedSubmission(fileID, line) { runs in
-            guard let body = unsafe state.take(), runs else { return }
-            unsafe state = .ended(outcome(of: body))
+            let body = unsafe state.body.unsafelyUnwrapped
+            unsafe state.body = nil
+            if runs { unsafe state.outcome = outcome(of: body) }
         }
         if try !submission.submit(to: self) { try await submission.wait() }
         return try unsafe state.outcome.unsafelyUnwrapped.get()
@@ -35,8 +40,8 @@ extension ExecutionContext {
     /// task was cancelled before, the body never runs. The name differs from `run` because a
     /// closure that awaits nothing fits both.
     ///
-    /// A context that may refuse jobs is asked once, before the body starts. If it refuses, a
-    /// `Refusal` is thrown and the body never runs (law 1).
+    /// A context that may refuse jobs can do so once, before the body starts. Then a `Refusal` is
+    /// thrown and the body never runs (law 1).
     @inlinable
     public nonisolated(nonsending) func runTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -63,9 +68,15 @@ extension ExecutionContext {
         _ body: @escaping @Sendable () throws -> Value
     ) -> Async<Value> {
         let state = SubmittedState(fileID: fileID, line: line)
-        let body =
-            Deadline.mayExist ? SubmittedBody(admitting(body, fileID, line)) : SubmittedBody(body)
-        state.send(to: self) { state.complete(with: body.run()) }
+        // Unsafe only if two threads access it at a time: only the one that runs the job does.
+        nonisolated(unsafe) var waiting: (@Sendable () throws -> Value)? =
+            Deadline.mayExist ? admitting(body, fileID, line) : body
+        state.send(to: self) {
+            // The body is freed before the caller gets its answer (law 10).
+            let outcome = outcome(of: unsafe waiting.unsafelyUnwrapped)
+            unsafe waiting = nil
+            state.complete(with: consume outcome)
+        }
         return Async(state: state)
     }
 
@@ -75,35 +86,29 @@ extension ExecutionContext {
     ) -> @Sendable () throws -> Value {
         Deadline.admitting(body, by: name, from: "\(fileID):\(line)")
     }
-}
 
-extension ExecutionContext {
     /// Starts a task that runs an async `body` on this context, and returns a future of its value,
     /// or its error.
     ///
     /// Cancelling the `Async` completes it with `CancellationError` at once, and cancels the task.
-    /// A context that may refuse jobs is asked once, before the body starts; if it refuses, the
-    /// `Async` completes with a `Refusal` (law 1).
+    /// A context that may refuse jobs can do so once, before the body starts. Then the `Async`
+    /// completes with a `Refusal` (law 1).
     @discardableResult
     public func submitTask<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
         let body = Deadline.admitting(body, by: name, from: "\(fileID):\(line)")
+        let place = CodePlace(fileID, line)
         guard mayRefuse else {
-            return Async(
-                executor: taskExecutor(mayRefuse: false), fileID: fileID, line: line, body)
+            return Async(state: TaskState(place, on: taskExecutor(mayRefuse: false), body))
         }
-        return Async(executor: taskExecutor, fileID: fileID, line: line) {
+        let state = TaskState(place, on: taskExecutor(mayRefuse: true)) {
             try await self.run(fileID: fileID, line: line) {}
             return try await body()
         }
+        return Async(state: state)
     }
-
-    /// Whether this context may refuse a job. A job of a task it cannot refuse, so it is asked with
-    /// an empty one.
-    @usableFromInline
-    var mayRefuse: Bool { self is any RefusingContext }
 
     /// Throws if the calling task is cancelled, or if its deadline has passed.
     @usableFromInline
@@ -127,16 +132,7 @@ extension Async {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () async throws -> Value
     ) {
-        self.init(executor: nil, fileID: fileID, line: line, body)
-    }
-
-    init(
-        executor: (any TaskExecutor)?, fileID: StaticString, line: UInt,
-        _ body: @escaping @Sendable () async throws -> Value
-    ) {
-        let state = TaskState<Value>(location: CodePlace(fileID, line))
-        state.start(on: executor, body)
-        self.init(state: state)
+        self.init(state: TaskState(CodePlace(fileID, line), on: nil, body))
     }
 }
 
@@ -155,27 +151,35 @@ extension MainActorContext {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor @Sendable () throws -> Value
     ) -> Async<Value> {
-        let plain: @Sendable () throws -> Value = { try MainActor.assumeIsolated(body) }
-        return general.submit(fileID: fileID, line: line, plain)
+        general.submit(fileID: fileID, line: line) { try MainActor.assumeIsolated(body) }
+    }
+
+    /// Runs a closure of the main actor on this context and returns the value that it made, which
+    /// need not be `Sendable`.
+    public nonisolated(nonsending) func run<Value>(
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor @Sendable () throws -> sending Value
+    ) async throws -> sending Value {
+        let sent = try await general.run(fileID: fileID, line: line) {
+            try MainActor.assumeIsolated { Sent(try body()) }
+        }
+        return sent.value
     }
 }
 
 /// The future state of a task.
 private final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable {
-    // Unchecked: the task is set before any other thread knows of this object, read while the state
-    // is locked and pending, and released by the thread that ended it. The location never changes.
+    // Unchecked: the task is set and read while the state is locked and pending, and released by
+    // the thread that ended it. The location never changes.
     private let location: CodePlace
     private var task: Task<Void, Never>?
 
-    init(location: CodePlace) {
+    init(
+        _ location: CodePlace, on executor: (any TaskExecutor)?,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) {
         self.location = location
         super.init(tag: Self.holdsUntilCompletion)
-    }
-
-    /// Starts the task; called once, by the maker of this object.
-    func start(
-        on executor: (any TaskExecutor)?, _ body: @escaping @Sendable () async throws -> Value
-    ) {
         let task = Task(executorPreference: executor) {
             do { _ = self.complete(with: try await body()) } catch {
                 _ = self.complete(throwing: error)
@@ -203,9 +207,9 @@ private final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable
     override var label: String { "an async function at \(location.call)" }
 }
 
-// Overloads for values that are not `Sendable`: the body makes one, and the caller gets it. The
-// compiler chooses the overload for `Sendable` values where both fit. That one also takes function
-// values, which say nothing about where their result comes from.
+// Overloads for values that are not `Sendable`. The compiler chooses the one for `Sendable` values
+// where both fit; that one also takes function values, which do not say where their result comes
+// from.
 extension ExecutionContext {
     /// Runs `body` on this context and returns the value that it made, which need not be
     /// `Sendable`.
@@ -238,20 +242,6 @@ extension ExecutionContext {
     }
 }
 
-extension MainActorContext {
-    /// Runs a closure of the main actor on this context and returns the value that it made, which
-    /// need not be `Sendable`.
-    public nonisolated(nonsending) func run<Value>(
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @MainActor @Sendable () throws -> sending Value
-    ) async throws -> sending Value {
-        let sent = try await general.run(fileID: fileID, line: line) {
-            try MainActor.assumeIsolated { Sent(try body()) }
-        }
-        return sent.value
-    }
-}
-
 /// A value on its way to the caller.
 @frozen @usableFromInline
 struct Sent<Value>: @unchecked Sendable {
@@ -260,4 +250,42 @@ struct Sent<Value>: @unchecked Sendable {
 
     @inlinable
     init(_ value: sending Value) { self.value = value }
+}
+
+/// Runs an async `body` with a deadline, and throws when it passes (law 38).
+///
+/// The body runs in a task of its own, and sees the deadline as `Deadline.current`. So does what it
+/// submits: jobs that would begin later are refused, time limits are shortened, and retries stop.
+///
+/// - When the deadline passes, this throws ``AsyncError/timedOut(after:)`` and cancels that task.
+/// - If the calling task is cancelled, so is the body's.
+/// - A deadline that is set already, and earlier, counts instead.
+///
+/// ```swift
+/// let page = try await withDeadline(in: .seconds(5), on: context) {
+///     try await client.birds()
+/// }
+/// ```
+public nonisolated(nonsending) func withDeadline<Value: Sendable>(
+    in limit: Duration, on context: some ExecutionContext,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try Task.checkCancellation()
+    let (deadline, remaining) = Deadline.earlier(in: limit, on: context)
+    guard !deadline.hasPassed else { throw AsyncError.timedOut(after: remaining) }
+    var value = Deadline.taskLocal.withValue(deadline) {
+        Async(fileID: fileID, line: line) {
+            // The task may begin long after this call.
+            if deadline.hasPassed { throw AsyncError.timedOut(after: remaining) }
+            return try await body()
+        }
+    }
+    // On no context: what keeps a context busy may be the body itself.
+    for (index, limit) in deadline.limits.enumerated() {
+        value = value.timeout(
+            after: index == 0 ? remaining : limit.remaining,
+            on: TimeContext(time: limit.time, name: context.name), fileID: fileID, line: line)
+    }
+    return try await value.getOrCancel()
 }

@@ -1,10 +1,8 @@
-/// What runs or waits on a caller's behalf, and can be cancelled: a delay, a repetition, a future,
-/// a subscription.
+/// What can be cancelled: a delay, a repetition, a future, a subscription.
 public protocol CancellationHandle: Sendable {
     /// Cancels what it stands for; true if this call ended it.
     @discardableResult
     func cancel() -> Bool
-
     /// Whether it has ended, so that a cancellation would do nothing.
     var isFinished: Bool { get }
 }
@@ -35,18 +33,15 @@ extension CancellationHandle {
 /// ``token``, and then cancels its handles in the order in which they were stored (law 37). Pass
 /// the token to what takes one: `onSuccess(on:while:)`, `valid(while:)`.
 ///
-/// A scope looks through its handles whenever their number has doubled, and releases those that
-/// have finished. What a pending handle captures may not own the scope, or neither is
-/// released: capture the owner `weak`.
+/// A scope releases its finished handles whenever the number of its handles has doubled. What a
+/// pending handle captures may not own the scope, or neither is released: capture the owner `weak`.
 public final class CancellationScope: Sendable {
     private struct State: ~Copyable {
         /// nil once the scope was cancelled.
         var handles: [any CancellationHandle]? = []
         /// At how many handles the finished ones are dropped.
-        var limit = CancellationScope.leastLimit
+        var limit = 16
     }
-
-    private static var leastLimit: Int { 16 }
 
     /// Becomes invalid when the scope is cancelled or released.
     public let token = InvalidationToken()
@@ -74,11 +69,9 @@ public final class CancellationScope: Sendable {
     /// Lets the scope cancel a handle; cancels it at once if the scope was cancelled.
     public func store(_ handle: some CancellationHandle) {
         let (isKept, crowd) = state.withLock { state -> (Bool, [any CancellationHandle]) in
-            guard state.handles != nil else { return (false, []) }
             state.handles?.append(handle)
-            guard let handles = state.handles, handles.count >= state.limit else {
-                return (true, [])
-            }
+            guard let handles = state.handles else { return (false, []) }
+            guard handles.count >= state.limit else { return (true, []) }
             state.limit = .max
             return (true, handles)
         }
@@ -86,7 +79,7 @@ public final class CancellationScope: Sendable {
         if !crowd.isEmpty { dropFinished(of: crowd) }
     }
 
-    /// Drops the handles that have finished, of those that were stored first.
+    /// Drops the finished handles of `crowd`, which were stored first.
     private func dropFinished(of crowd: [any CancellationHandle]) {
         // Outside the lock: a handle may be a user's (law 9). All stay stored meanwhile, so that a
         // cancellation reaches them.
@@ -94,7 +87,7 @@ public final class CancellationScope: Sendable {
         let before = state.withLock { state in
             let before = state.handles
             state.handles?.replaceSubrange(..<crowd.count, with: pending)
-            state.limit = max(Self.leastLimit, 2 * (state.handles?.count ?? 0))
+            state.limit = max(16, 2 * (state.handles?.count ?? 0))
             return before
         }
         // Freed outside of the lock as well.

@@ -4,16 +4,12 @@ internal import Synchronization
 package protocol GuardedJob: Sendable {
     /// Runs the job; called on the context.
     mutating func run()
-
     /// The context has refused the job.
     mutating func refuse(_ refusal: Refusal)
-
     /// The context has dropped the job: it released the closure without a run (law 1).
     mutating func drop()
-
     /// Where the job comes from, for observers of its context; the default is unknown.
     var source: JobSource { get }
-
     /// Whether a simulation may switch threads before it is decided what becomes of the job.
     static var hasSchedulingPoint: Bool { get }
 }
@@ -28,15 +24,8 @@ extension GuardedJob {
 
 /// What a context holds for a job: it runs the job once, or reports that the job was dropped.
 ///
-/// A context may be a user's. It may run a closure twice, or free it without a run. A second run
-/// does nothing, and the last release of an unused guard drops the job, so that no caller waits for
-/// ever (law 1).
-///
-/// | event | first | later |
-/// |---|---|---|
-/// | `run()` | the job runs | nothing |
-/// | `refuse(_:)` | the job is refused | nothing |
-/// | `drop()`, `deinit` | the job is dropped | nothing |
+/// A user's context may run a closure twice, or free it without a run. Only the first of `run`,
+/// `refuse`, `drop` and the last release has an effect, so that no caller waits for ever (law 1).
 package final class CompletionGuard<Job: GuardedJob>: SourcedJob, @unchecked Sendable {
     // Unchecked, also at run time: only the one thread that uses the guard accesses the job.
     @exclusivity(unchecked) private var job: Job
@@ -53,8 +42,8 @@ package final class CompletionGuard<Job: GuardedJob>: SourcedJob, @unchecked Sen
 
     /// The closures that a context is given for a job: they alone keep its guard.
     ///
-    /// A submitter that kept it, too, could be the last to release it. Then the captures of a job
-    /// that was dropped would be freed on the submitter's thread, beside other jobs (law 10).
+    /// A submitter that kept it, too, could be the last to release it. Then the captures of a
+    /// dropped job would be freed on the submitter's thread, beside other jobs (law 10).
     package static func closures(
         for job: consuming Job
     ) -> (work: Work, refused: @Sendable (Refusal) -> Void) {
@@ -62,12 +51,11 @@ package final class CompletionGuard<Job: GuardedJob>: SourcedJob, @unchecked Sen
         return (guarded.work, { guarded.refuse($0) })
     }
 
-    /// The same, for a context that does not refuse the job.
+    /// The first of the closures, for a context that does not refuse the job.
     package static func work(for job: consuming Job) -> Work {
         SourcedJob.work(CompletionGuard(job))
     }
 
-    /// A closure that runs the job, and says where it comes from.
     package var work: Work { SourcedJob.work(self) }
 
     override package var source: JobSource { unsafe job.source }
@@ -76,11 +64,10 @@ package final class CompletionGuard<Job: GuardedJob>: SourcedJob, @unchecked Sen
 
     package func refuse(_ refusal: Refusal) { if use() { unsafe job.refuse(refusal) } }
 
-    /// The context says that it has dropped the job.
     package func drop() { if use() { unsafe job.drop() } }
 
-    // Acquiring and releasing, for a context that orders nothing. One caller wins. The context, and
-    // the job's own lock where it has one, publish what the job reads.
+    // Acquiring and releasing, for a context that orders nothing. The context, and the job's own
+    // lock where it has one, publish what the job reads.
     private func use() -> Bool {
         if Job.hasSchedulingPoint { SimulationHooks.point() }
         return !isUsed.exchange(true, ordering: .acquiringAndReleasing)

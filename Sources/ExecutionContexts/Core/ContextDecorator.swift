@@ -15,13 +15,12 @@
 /// `sync` and `syncBarrier` decorate their bodies, too. `hold` forwards to the base: it runs no
 /// closure.
 ///
-/// `runsAnywhere` is not forwarded. It stays false, because a waiting thread would run work without
-/// what the decorator adds. Forward it if that does no harm. Where it is false, a `sync` on a view
-/// of the decorator runs its body on the thread of the job, and not on the caller (law 4).
+/// `runsAnywhere` stays false, because a waiting thread would run work without what the decorator
+/// adds. Forward it if that does no harm. Where it is false, a `sync` on a view of the decorator
+/// runs its body on the thread of the job, and not on the caller (law 4).
 ///
-/// The two conditional conformances keep barriers and serial order. Leave out what the view cannot
-/// keep. A view that only adds something to jobs is shorter as a ``ContextAddition``, whose view
-/// keeps every power.
+/// The two conformances keep barriers and serial order. Leave out what the view cannot keep. A view
+/// that only adds something to jobs is shorter as a ``ContextAddition``, which keeps every power.
 ///
 /// A method that makes a decorator returns its type. On a stored `any` context, where it cannot be
 /// called, another one returns `any`. Do not return `some`: Swift 6.3 with `-O` does not end on
@@ -45,21 +44,17 @@ extension ContextDecorator {
 
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
-        // Unmanaged, so that this frame holds no reference when the base runs the work (law 10).
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        base.execute(decorated.assembled())
+        base.execute(decorated(consume work).assembled())
     }
 
     public func enqueue(_ work: consuming @escaping Work) {
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        base.enqueue(decorated.assembled())
+        base.enqueue(decorated(consume work).assembled())
     }
 
     public func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        base.execute(decorated.assembled(), refused: consume refused)
+        base.execute(decorated(consume work).assembled(), refused: consume refused)
     }
 
     public var isCurrent: Bool? { base.isCurrent }
@@ -75,28 +70,54 @@ extension ContextDecorator {
     public var name: String { base.name }
 
     public var facts: ContextFacts { ContextFacts(decorator: self) }
+
+    /// Unmanaged, so that the caller's frame holds no reference when the base runs the work (law
+    /// 10).
+    @inline(__always)
+    private func decorated(_ work: consuming @escaping Work) -> UnmanagedWork {
+        JobSource.keep(of: consume work) { decorate($0) }
+    }
+
+    /// Runs `body`, decorated, by `wait`, which returns when the body has run.
+    private func decorated<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, wait: (_ work: Work) -> Void
+    ) throws(Failure) -> Value {
+        // Unsafe in name only: the caller waits while the base runs the body, and neither body nor
+        // result outlives the call.
+        nonisolated(unsafe) var result: Result<Value, Failure>?
+        withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
+            nonisolated(unsafe) let work = work  // As above.
+            let decorated = decorate { unsafe work() }
+            guard JobSource.isRead else { return wait(decorated) }
+            JobSource.takeOfSync(body).passing(to: base) { wait(decorated) }
+        }
+        guard let result = unsafe result else {
+            stopMisuse(
+                "\(Self.self) over '\(base.name)' dropped work that a caller waits for (law 1). Its decorate must run "
+                    + "the work that it is given; a decorator that drops work must not be a SynchronousContext."
+            )
+        }
+        return try result.get()
+    }
 }
 
 // `Self` is named as well: a decorator that leaves a conformance out has no method of it.
 extension ContextDecorator where Self: BarrierContext, Base: BarrierContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        base.executeBarrier(decorated.assembled())
+        base.executeBarrier(decorated(consume work).assembled())
     }
 }
 
-// A decorator of a serial base inherits two defaults: this one and that of serial contexts. This
-// one wins, so that a barrier of the base is a barrier of the view.
+// This one wins over the default of serial contexts, so that a barrier of the base is a barrier of
+// the view.
 extension ContextDecorator where Self: SerialContext, Base: SerialContext {
     public func executeBarrier(_ work: consuming @escaping Work) {
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        base.executeBarrier(decorated.assembled())
+        base.executeBarrier(decorated(consume work).assembled())
     }
 }
 
-// A decorator that adds refusal inherits two defaults: the forwarding one and that of refusing
-// contexts. This one wins and calls the decorator's own `tryExecute`. A decorator that is refusing
-// because its base is, by a conditional conformance, forwards.
+// This one wins over the forwarding default and that of refusing contexts. It calls `tryExecute` of
+// the decorator, which forwards if the decorator is refusing because its base is.
 extension ContextDecorator where Self: RefusingContext {
     public func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
@@ -107,8 +128,7 @@ extension ContextDecorator where Self: RefusingContext {
 
 extension ContextDecorator where Self: RefusingContext, Base: RefusingContext {
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
-        let decorated = JobSource.keep(of: consume work) { decorate($0) }
-        try base.tryExecute(decorated.assembled())
+        try base.tryExecute(decorated(consume work).assembled())
     }
 }
 
@@ -126,29 +146,6 @@ extension ContextDecorator where Self: SynchronousBarrierContext, Base: Synchron
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try decorated(body) { work in base.syncBarrier(work) }
-    }
-}
-
-extension ContextDecorator {
-    /// Runs `body`, decorated, by `wait`, which returns when the body has run.
-    private func decorated<Value, Failure: Error>(
-        _ body: () throws(Failure) -> Value, wait: (_ work: Work) -> Void
-    ) throws(Failure) -> Value {
-        // Unsafe in name only: the caller waits while the base runs the body, maybe on another
-        // thread, and neither body nor result outlives the call.
-        nonisolated(unsafe) var result: Result<Value, Failure>?
-        withoutActuallyEscaping({ unsafe result = Result(catching: body) }) { work in
-            nonisolated(unsafe) let work = work  // The caller waits for it.
-            let decorated = decorate { unsafe work() }
-            JobSource.passing(body, to: base) { wait(decorated) }
-        }
-        guard let result = unsafe result else {
-            stopMisuse(
-                "\(Self.self) over '\(base.name)' dropped work that a caller waits for (law 1). Its decorate must run "
-                    + "the work that it is given; a decorator that drops work must not be a SynchronousContext."
-            )
-        }
-        return try result.get()
     }
 }
 

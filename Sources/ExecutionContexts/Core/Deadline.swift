@@ -8,19 +8,23 @@ internal import Synchronization
 public final class Deadline: Sendable {
     /// Where the deadline is kept; pass it to `propagating`, for jobs without a result.
     ///
-    /// Not by the macro `TaskLocal`, which every build would have to load for this one declaration.
+    /// Not by the macro `TaskLocal`, which every build would have to load.
     public static let taskLocal = TaskLocal<Deadline?>(wrappedValue: nil)
 
     /// The deadline of the calling task or job; nil outside of any.
     public static var current: Deadline? { taskLocal.get() }
 
-    /// Whether any deadline was ever set. Submissions do not look for one before that.
     private static let isUsed = Atomic<Bool>(false)
 
+    /// Whether any deadline was ever set. Submissions do not look for one before that. Relaxed: the
+    /// thread that has set it sees it, and passes it on with the deadline.
+    @usableFromInline
+    static var mayExist: Bool { isUsed.load(ordering: .relaxed) }
+
     private let instant: ContextInstant
-    /// Asked anew each time: a simulation has its own time, whatever the context is.
+    /// Read anew each time: a simulation has its own time, whatever the context is.
     private let ownTime: @Sendable () -> any TimeSource
-    /// The earlier one of another time that is around; the two cannot be compared once and for all.
+    /// The enclosing one of another time; which of the two is earlier may change.
     private let outer: Deadline?
 
     private init(
@@ -30,15 +34,6 @@ public final class Deadline: Sendable {
         self.instant = instant
         ownTime = time
         self.outer = outer
-    }
-
-    private convenience init(
-        in limit: Duration, on context: some ExecutionContext, inside outer: Deadline?
-    ) {
-        self.init(
-            at: context.time.now.advanced(by: limit), in: { context.time }, inside: outer)
-        // Relaxed: the thread that has set it sees it, and passes it on with the deadline.
-        Self.isUsed.store(true, ordering: .relaxed)
     }
 
     package var time: any TimeSource { ownTime() }
@@ -56,33 +51,29 @@ public final class Deadline: Sendable {
     /// Whether there is no time left.
     public var hasPassed: Bool { time.now >= instant || outer?.hasPassed == true }
 
-    /// This deadline and those of other times that are around, each with its time and what it
-    /// leaves.
+    /// This deadline and the outer ones of other times, each with the time that is left.
     package var limits: [(time: any TimeSource, remaining: Duration)] {
         [(time, ownRemaining)] + (outer?.limits ?? [])
     }
 
     /// The deadline of the calling task or job.
-    package static var ofCaller: Deadline? {
-        isUsed.load(ordering: .relaxed) ? current : nil
-    }
+    package static var ofCaller: Deadline? { mayExist ? current : nil }
 
     /// The caller's deadline, if it is earlier; else a new one, and how much time it leaves.
     package static func earlier(
         in limit: Duration, on context: some ExecutionContext
     ) -> (deadline: Deadline, remaining: Duration) {
-        guard let outer = ofCaller else {
-            return (Deadline(in: limit, on: context, inside: nil), limit)
-        }
         let time = context.time
-        if let remaining = outer.limits.first(where: { $0.time === time })?.remaining,
-            remaining <= limit
-        {
-            return (outer, remaining)
+        var outer = ofCaller
+        if let remaining = outer?.limits.first(where: { $0.time === time })?.remaining {
+            if let outer, remaining <= limit { return (outer, remaining) }
+            // The new one is earlier than the one of its time, for as long as both exist. So there
+            // is at most one of each time.
+            outer = outer?.without(time)
         }
-        // The new one is earlier than the one of its time, for as long as both exist. So there is
-        // at most one of each time.
-        return (Deadline(in: limit, on: context, inside: outer.without(time)), limit)
+        isUsed.store(true, ordering: .relaxed)
+        let instant = time.now.advanced(by: limit)
+        return (Deadline(at: instant, in: { context.time }, inside: outer), limit)
     }
 
     /// This deadline and those around it, but for the one of this time.
@@ -104,21 +95,15 @@ public final class Deadline: Sendable {
     @usableFromInline
     static var isSet: Bool { ofCaller != nil }
 
-    /// Whether any deadline has been made in this process.
-    @usableFromInline
-    static var mayExist: Bool { isUsed.load(ordering: .relaxed) }
-
     /// Runs `body` with this deadline, or without one: that of the thread is another caller's.
-    package static func with<Result>(_ deadline: Deadline?, _ body: () throws -> Result) rethrows
-        -> Result
-    {
+    package static func with<Result>(
+        _ deadline: Deadline?, _ body: () throws -> Result
+    ) rethrows -> Result {
         deadline === ofCaller ? try body() : try taskLocal.withValue(deadline, operation: body)
     }
 
-    /// Runs `body` without a deadline.
-    ///
-    /// For what a thread runs that is not its caller's: a callback of a future that it completes, a
-    /// drain with the jobs of several submitters, work that several callers share.
+    /// Runs `body` without a deadline: it is not of the thread's caller, as a callback of a future,
+    /// a drain of several submitters' jobs, or work that several callers share.
     package static func without(_ body: () -> Void) { with(nil, body) }
 
     /// What calls `body` with the caller's deadline, whichever thread calls it.
@@ -129,18 +114,14 @@ public final class Deadline: Sendable {
         return { input in try with(deadline) { try body(input) } }
     }
 
-    /// What runs `body` with the caller's deadline, and throws a refusal if it has passed by then.
-    ///
-    /// `context` is the name of the context that is to run it. Of a caller without a deadline the
-    /// body sees none, whatever that of the thread is that runs it.
+    /// What runs `body` on the context of that name, with the caller's deadline or with none, and
+    /// throws a refusal if it has passed by then.
     package static func admitting<Value>(
         _ body: @escaping @Sendable () throws -> Value, by context: @autoclosure () -> String,
         from location: @autoclosure () -> String
     ) -> @Sendable () throws -> Value {
-        guard isUsed.load(ordering: .relaxed) else { return body }
-        guard let deadline = current else {
-            return { try with(nil, body) }
-        }
+        guard mayExist else { return body }
+        guard let deadline = current else { return { try with(nil, body) } }
         let (context, location) = (context(), location())
         return {
             try deadline.admit(by: context, from: location)
@@ -153,7 +134,7 @@ public final class Deadline: Sendable {
         _ body: @escaping @Sendable () async throws -> Value,
         by context: @autoclosure () -> String, from location: @autoclosure () -> String
     ) -> @Sendable () async throws -> Value {
-        guard isUsed.load(ordering: .relaxed) else { return body }
+        guard mayExist else { return body }
         guard let deadline = current else {
             return { try await taskLocal.withValue(nil) { try await body() } }
         }
@@ -189,8 +170,7 @@ public func withDeadline<Value, Failure: Error>(
     in limit: Duration, on context: some ExecutionContext,
     _ body: () throws(Failure) -> Value
 ) throws(Failure) -> Value {
-    let result = Deadline.taskLocal.withValue(Deadline.earlier(in: limit, on: context).deadline) {
+    try Deadline.taskLocal.withValue(Deadline.earlier(in: limit, on: context).deadline) {
         Result(catching: body)
-    }
-    return try result.get()
+    }.get()
 }

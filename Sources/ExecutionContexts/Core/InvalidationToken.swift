@@ -21,16 +21,16 @@ public final class InvalidationToken: Sendable {
         return !invalidated.load(ordering: .acquiring)
     }
 
-    /// Invalidates the token: no dependent job starts any more, and callbacks that wait are
-    /// released.
+    /// Invalidates the token: no dependent job starts any more, and the callbacks that wait for an
+    /// `Async` with this token are released.
     ///
-    /// The callbacks are those that were registered on an `Async` with this token. If the caller is
-    /// on the context that runs the jobs, a serial one, none of them starts after the call.
+    /// If the caller is on the context that runs the jobs, a serial one, none of them starts after
+    /// the call.
     public func invalidate() {
         SimulationHooks.point()
         invalidated.store(true, ordering: .releasing)
-        let watchers = watchers.withLock { $0.take() }
-        for watcher in watchers?.values ?? [:].values { watcher.tokenWasInvalidated() }
+        guard let watchers = watchers.withLock({ $0.take() }) else { return }
+        for watcher in watchers.values { watcher.tokenWasInvalidated() }
     }
 
     /// Registers `watcher` and returns true, or returns false if the token is invalid already.
@@ -45,8 +45,7 @@ public final class InvalidationToken: Sendable {
 
     func remove(_ watcher: some TokenWatcher) {
         // The watcher is released outside of the lock (law 9).
-        _ = watchers.withLock { watchers in watchers?.removeValue(forKey: ObjectIdentifier(watcher))
-        }
+        _ = watchers.withLock { $0?.removeValue(forKey: ObjectIdentifier(watcher)) }
     }
 }
 

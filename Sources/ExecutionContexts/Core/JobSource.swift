@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// Where a job comes from: the label that its submission carries, and where it was written.
 ///
-/// A job that is a closure of the user's says it by the address of its code. A closure that the
+/// The address of its code identifies a job that is a closure of the user's. A closure that the
 /// library puts around one must not stand for it. A job of the library that is an object anyway is
-/// a `SourcedJob`, which an observed view asks. Any other closure is carried by one, at the cost of
-/// an allocation, and only while something reads the sources of jobs: an observed or a watched view
-/// exists. So a program without one pays for a load and a branch.
+/// a `SourcedJob`, which an observed view queries. Any other closure is carried by one, at the cost
+/// of an allocation, and only while an observed or a watched view exists. So a program without one
+/// pays for a load and a branch.
 @usableFromInline
 package struct JobSource: Hashable, Sendable {
     package let place: CodePlace
@@ -21,14 +21,12 @@ package struct JobSource: Hashable, Sendable {
         self.label = label
     }
 
-    /// The source of a job that was submitted by a call.
     @usableFromInline
     package init(_ fileID: StaticString, _ line: UInt) { self.init(CodePlace(fileID, line)) }
 
-    /// The drain of a view.
     static func drain(of name: String) -> JobSource { JobSource(.drain, label: name) }
 
-    /// The source of a job, which stays with its owner.
+    /// The source of a job that its owner keeps.
     package init(of work: UnmanagedWork) {
         self = SourcedJob.source(of: work) ?? JobSource(CodePlace(code: work.words.first))
     }
@@ -43,19 +41,14 @@ package struct JobSource: Hashable, Sendable {
         place == .drain ? label.map { "drain of '\($0)'" } : label
     }
 
-    // MARK: Readers
-
     private static let readers = Atomic<Int>(0)
 
     /// Whether something reads the sources of jobs. Relaxed: a view that reads them was passed to
     /// its submitters by means that order its creation before.
     static var isRead: Bool { readers.load(ordering: .relaxed) != 0 }
 
-    /// A view that reads sources begins to exist, or ends.
     package static func addReader() { readers.add(1, ordering: .relaxed) }
     package static func removeReader() { readers.subtract(1, ordering: .relaxed) }
-
-    // MARK: Carrying
 
     /// Returns `work` with this source, for a context; `work` itself while nothing reads sources.
     @inline(__always)
@@ -115,20 +108,19 @@ package struct JobSource: Hashable, Sendable {
     }
 }
 
-/// A job of the library's own that says where it comes from.
+/// A job of the library's own that has a source.
 ///
 /// The closure of every such job has the same code, by which it is recognized, and captures the job
 /// alone. A closure that captures one object only has that object as its second word.
 ///
-/// No other closure has this code. The compiler merges no functions whose addresses escape, and no
-/// other code refers to the mark, so that a linker that folds equal code finds none (`--icf=all`).
+/// No other closure has this code. The compiler merges no functions whose addresses escape, and a
+/// linker that folds equal code (`--icf=all`) finds no other code that refers to the mark.
 package class SourcedJob: @unchecked Sendable {
     // Unchecked because it can be inherited from.
     package init() {}
 
     package var source: JobSource { fatalError("A subclass of SourcedJob overrides source.") }
 
-    /// Runs the job.
     package func run() { fatalError("A subclass of SourcedJob overrides run().") }
 
     /// The closure of a job. Never inlined: there must be one code only.
@@ -181,21 +173,12 @@ private final class CarriedWork: SourcedJob, @unchecked Sendable {
 @_silgen_name("ec_code_of")
 private func codeOf<Value, Failure: Error>(_ body: () throws(Failure) -> Value) -> UInt
 
-// The body of a `sync` does not escape, and its caller waits. So what is known of it is beside the
-// call, on the stack of the caller, and a word of the thread points there.
+// The body of a `sync` does not escape, and its caller waits. So its source is on the stack of the
+// caller, and a word of the thread points there.
 extension JobSource {
-    /// Calls `sync` of `base`, which is called for `body` and may be given another closure.
+    /// Calls `sync` of `base`, whose body comes from here.
     ///
     /// Only a view that takes the source at once receives it: others may run other jobs first.
-    package static func passing<Value, Failure: Error, Result, Problem: Error>(
-        _ body: () throws(Failure) -> Value, to base: some ExecutionContext,
-        sync: () throws(Problem) -> Result
-    ) throws(Problem) -> Result {
-        guard isRead else { return try sync() }
-        return try takeOfSync(body).passing(to: base, sync: sync)
-    }
-
-    /// Calls `sync` of `base`, whose body comes from here.
     package func passing<Result, Problem: Error>(
         to base: some ExecutionContext, sync: () throws(Problem) -> Result
     ) throws(Problem) -> Result {
@@ -207,7 +190,7 @@ extension JobSource {
         }
     }
 
-    /// The source of a body that the caller is to run: what a view above has said, or its code.
+    /// The source of a body that the caller is to run: what a view above has set, or its code.
     package static func takeOfSync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) -> JobSource {

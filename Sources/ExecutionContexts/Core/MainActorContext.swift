@@ -42,8 +42,7 @@ extension MainActorContext {
             after: delay, tolerance: tolerance, fileID: fileID, line: line, Self.plain(work))
     }
 
-    /// Runs a closure of the main actor on this context, when its time has reached `deadline` (law
-    /// 7).
+    /// Runs a closure of the main actor on this context at a time of it (law 7).
     @discardableResult
     public func schedule(
         at deadline: ContextInstant, tolerance: Duration = .zero, fileID: StaticString = #fileID,
@@ -53,8 +52,7 @@ extension MainActorContext {
             at: deadline, tolerance: tolerance, fileID: fileID, line: line, Self.plain(work))
     }
 
-    /// Runs a closure of the main actor on this context again and again, until the repetition is
-    /// cancelled.
+    /// Runs a closure of the main actor on this context repeatedly, until it is cancelled.
     @discardableResult
     public func schedule(
         every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
@@ -66,8 +64,7 @@ extension MainActorContext {
             Self.plain(work))
     }
 
-    /// This context without its overloads for closures of the main actor, which call the general
-    /// ones.
+    /// This context without its overloads for closures of the main actor.
     package var general: some SerialContext { self }
 
     /// A closure of the main actor as a job of a context that runs it there.
@@ -84,12 +81,7 @@ extension MainActorContext where Self: SynchronousContext {
     ) throws(Failure) -> Value {
         let general: some SynchronousContext = self
         return try general.sync { () throws(Failure) -> Value in
-            let result = MainActor.assumeIsolated { () -> Result<Value, Failure> in
-                do throws(Failure) { return .success(try body()) } catch {
-                    return .failure(error)
-                }
-            }
-            return try result.get()
+            try MainActor.assumeIsolated { Result { () throws(Failure) in try body() } }.get()
         }
     }
 }

@@ -33,7 +33,25 @@ extension ExecutionContext {
         schedule(at: deadline, by: time, tolerance, CodePlace(fileID, line), consume work)
     }
 
-    /// The same, for a caller of the library, which has noted its own caller's place.
+    /// Runs `work` on this context every `period`, first after one period, until it is cancelled.
+    ///
+    /// Runs do not overlap: the next is scheduled when one has ended, by the drift policy. Traps if
+    /// `period` is not positive (law 7).
+    ///
+    /// - Returns: the repetition. Keep it to be able to cancel; released, it continues.
+    @_disfavoredOverload
+    public func schedule(
+        every period: Duration, policy: DriftPolicy = .skip, tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line, _ work: @escaping Work
+    ) -> Repetition {
+        require(
+            period > .zero,
+            "\(fileID):\(line): a repetition every \(period) would never let anything else run (law 7). "
+                + "Pass a positive period.")
+        return Repetition(on: self, period, policy, tolerance, CodePlace(fileID, line), work)
+    }
+
+    /// `schedule(at:)` for code of the library, with the place of its own caller.
     @inlinable
     package func schedule(
         at deadline: ContextInstant, tolerance: Duration = .zero, from place: CodePlace,
@@ -58,10 +76,8 @@ extension ExecutionContext {
     }
 }
 
-/// The only kind of delayed work. It knows the type of its context, and so holds it without a box.
-///
-/// Inlinable, like `schedule`, so that the type is known at the call: the look-up of a generic
-/// class at run time costs as much as the allocation.
+/// The only kind of delayed work. It holds a context of a known type, without a box. Inlinable, so
+/// that the call knows the type: to look up a generic class costs as much as the allocation.
 @usableFromInline
 @_fixed_layout
 final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
@@ -96,25 +112,119 @@ final class Delay<Context: ExecutionContext>: DelayedWork, @unchecked Sendable {
 }
 
 extension DelayedWork {
-    /// What the context of a due delay is given to run.
     @usableFromInline
     final func dueWork() -> Work { CompletionGuard.work(for: DueJob(delay: self)) }
 }
 
-/// What the context of a due delay holds. If it is dropped, the body must not live on in a handle
-/// that the caller keeps (law 10).
+/// What the context of a due delay holds. If the context drops it, it frees the body, although the
+/// caller keeps a handle (law 10).
 private struct DueJob: GuardedJob {
     let delay: DelayedWork
 
     var source: JobSource { JobSource(delay.place) }
 
     func run() {
-        // A context that runs its jobs on the caller, and does not say so in `enqueue`, would delay
-        // all other delays. It gets the job once more, from another thread, so the job still runs
-        // where the context runs it.
+        // A context whose `enqueue` runs jobs on the caller would delay all other delays. It gets
+        // the job once more, from another thread, so the job still runs where the context runs it.
         if SystemTime.isFiring { return DispatchQueue.global().async { [delay] in delay.submit() } }
         delay.run()
     }
 
     func drop() { delay.drop() }
+}
+
+/// What a repeated job does when it is late.
+public enum DriftPolicy: Sendable {
+    /// Keeps to the grid of multiples of the period and leaves out those that have passed.
+    case skip
+    /// Keeps to the grid and makes up for every one that has passed, at once.
+    case catchUp
+    /// Waits the whole period after the end of each run.
+    case fixedDelay
+
+    /// The run that follows the one that was due at `due` and has ended at `now`.
+    package func due(
+        after due: ContextInstant, every period: Duration, at now: ContextInstant
+    ) -> ContextInstant {
+        switch self {
+        case .fixedDelay: return now.advanced(by: period)
+        case .catchUp: return due.advanced(by: period)
+        case .skip:
+            let next = due.advanced(by: period)
+            if next > now { return next }
+            let late = due.duration(to: now).saturatedNanoseconds
+            let step = max(period.saturatedNanoseconds, 1)
+            return due.advanced(by: .nanoseconds((late / step + 1).multipliedSaturating(by: step)))
+        }
+    }
+}
+
+/// A job that repeats; made by `schedule(every:)`. It schedules one run after the other.
+public final class Repetition: Sendable {
+    private struct State: ~Copyable {
+        var work: Work?
+        var due: ContextInstant
+        /// Weak, since its body retains this object. A delay that its context drops, or that never
+        /// comes, must not keep both for ever (law 10).
+        weak var delay: DelayedWork?
+    }
+
+    private let context: any ExecutionContext
+    private let period: Duration
+    private let policy: DriftPolicy
+    private let tolerance: Duration
+    private let place: CodePlace
+    private let state: Guarded<State>
+
+    fileprivate init(
+        on context: some ExecutionContext, _ period: Duration, _ policy: DriftPolicy,
+        _ tolerance: Duration, _ place: CodePlace, _ work: @escaping Work
+    ) {
+        self.context = context
+        self.period = period
+        self.policy = policy
+        self.tolerance = tolerance
+        self.place = place
+        let first = context.time.now.advanced(by: period)
+        state = Guarded(State(work: work, due: first))
+        schedule(first)
+    }
+
+    /// Ends the repetition: true if this call did it, false if it had ended (law 7).
+    ///
+    /// No run starts afterwards; a run under way continues to its end. The captures of the job are
+    /// freed at once, or at the end of the run under way.
+    @discardableResult
+    public func cancel() -> Bool {
+        let (work, delay) = state.withLock { ($0.work.take(), $0.delay) }
+        delay?.cancel()
+        return work != nil
+    }
+
+    /// Whether it was cancelled.
+    public var isFinished: Bool { state.withLock { $0.work == nil } }
+
+    private func run() {
+        // Outside the lock, so that the job may cancel its own repetition (law 9).
+        guard let work = state.withLock({ $0.work }) else { return }
+        work()
+        // Outside the lock as well: it calls the context's clock. One run at a time changes `due`.
+        let next = policy.due(
+            after: state.withLock { $0.due }, every: period, at: context.time.now)
+        let continues = state.withLock { state in
+            state.due = next
+            return state.work != nil
+        }
+        if continues { schedule(next) }
+    }
+
+    private func schedule(_ due: ContextInstant) {
+        let delay = context.schedule(at: due, tolerance: tolerance, from: place) { self.run() }
+        let isOver = state.withLock { state in
+            // A delay that has started already may have stored its successor.
+            if state.work != nil, delay.isWaiting { state.delay = delay }
+            return state.work == nil
+        }
+        if isOver { delay.cancel() }
+    }
 }

@@ -1,6 +1,5 @@
-/// What a caller is about to wait for, found out before it blocks, so that an endless wait traps.
-///
-/// If a test drives the context, the waiting caller drives it instead (law 27).
+/// What a caller is about to wait for, found out before it blocks, so that an endless wait traps
+/// (law 27).
 package struct WaitForecast {
     /// The name of a context that runs the caller's job and can run no other job before that one
     /// ends.
@@ -8,18 +7,17 @@ package struct WaitForecast {
     /// What the caller is inside of, if not a job of the obstacle, and what ends it; for the
     /// message.
     private(set) var inside: (scope: String, end: String)?
-    /// Drives the context, which runs its jobs only while a thread does so, as a test does.
-    package var driver: Driver?
+    /// Drives the context of a test until the end has come, in place of the test: it runs the jobs
+    /// that are ready, and waits for one if none is.
+    package var driver: (@Sendable (_ end: AwaitedEnd) -> Void)?
     /// The limiters that would have to run another job, and whose jobs the caller is inside of.
     var limiters: [any Limiter] = []
     /// The name of a context that starts no more jobs, because its token was invalidated.
     package var invalidated: String?
-    /// Looks for an obstacle that cannot be known at once.
-    ///
-    /// The waiter calls it with the view's name, after it has waited for a second.
+    /// Looks for an obstacle that cannot be known at once. The waiter calls it with the view's name
+    /// after a second.
     var probe: ((_ name: String) -> Void)?
-
-    /// Whether the system may be asked, which traps if the wait would never end.
+    /// Whether the system may be queried, which traps if the wait would never end.
     var mayTrap = true
 
     /// Whether the wait may have to drive the context, or may never end.
@@ -42,10 +40,7 @@ package struct WaitForecast {
         if let view = facts.view { follow(view.base) }
     }
 
-    /// Examines `context`, unless it runs anywhere.
-    ///
-    /// A thread that waits there may help, that is run its jobs. So it is not known that they
-    /// cannot run.
+    /// Examines `context`, unless it runs anywhere: a thread that waits there may run its jobs.
     mutating func followUnlessHelped(_ context: some ExecutionContext) {
         if !context.runsAnywhere { follow(context) }
     }
@@ -65,40 +60,30 @@ package struct WaitForecast {
 
     static func trapEndless(
         _ name: String, _ scope: String, until end: String = "that job has ended"
-    )
-        -> Never
-    {
+    ) -> Never {
         stopMisuse(
             "'\(name)' was waited for from within \(scope): it can run only when \(end), and the wait would never "
                 + "end (law 27). Submit the work with execute or run, or wait elsewhere.")
     }
-
-    /// Runs the jobs that are ready until the end has come; if none is ready, it waits for one.
-    package typealias Driver = @Sendable (_ end: AwaitedEnd) -> Void
 }
 
 /// A context that runs at most n jobs at a time.
 protocol Limiter: AnyObject, Sendable {
     var name: String { get }
-    /// Records that the caller, inside one or more jobs of the limiter, waits for `end`.
-    ///
-    /// The end needs another job of the limiter. Returns true if all running jobs wait, and no
-    /// other can start.
+    /// Records that the caller, inside jobs of the limiter, waits for `end`, which needs another
+    /// job of it. Returns true if all running jobs wait, and no other can start.
     func jobWaits(for end: AwaitedEnd) -> Bool
     func jobResumes(after end: AwaitedEnd)
 }
 
-/// The jobs of a limiter that wait for another one of its jobs. Not synchronized: its owner guards
-/// it.
+/// The jobs of a limiter that wait for another one of its jobs. Its owner guards it.
 struct WaitingJobs: ~Copyable {
-    /// A job is identified by the address of its frame, which is valid while its thread waits.
-    ///
-    /// One thread may be inside several jobs, and one job may be in several waits.
+    /// The address of its frame, valid while its thread waits, identifies a job. One thread may be
+    /// inside several jobs, and one job may be in several waits.
     private var waits: [(job: UInt, end: AwaitedEnd)] = []
 
-    /// Records that the jobs wait for `end`; true if at least `count` jobs wait.
-    ///
-    /// A job whose end has come does not wait, even if its thread has not been woken yet.
+    /// Records that the jobs wait for `end`; true if at least `count` jobs wait. A job whose end
+    /// has come does not wait, even if its thread has not been woken yet.
     mutating func begin(_ jobs: [UInt], for end: AwaitedEnd, reaching count: Int) -> Bool {
         for job in jobs { waits.append((job, end)) }
         guard waits.count >= count else { return false }

@@ -1,17 +1,15 @@
 extension Async {
     /// Calls `callback` with the outcome, once, on `context`, as long as `token` is valid (law 25).
     ///
-    /// Callbacks on one context are submitted in the order of registration, also those that are
-    /// registered inside a callback. On `.immediate`, the default, the thread that completes the
-    /// `Async` calls them before the completing call returns; if it has completed, the registering
-    /// thread calls them. While other subscribers are being notified, the order wins: the callback
-    /// is called after them, and the registering call may return before that. The same holds for
-    /// callbacks that nest more than 32 deep, so that a chain of any length neither overflows the
-    /// stack nor changes thread.
+    /// Callbacks on one context are submitted in the order of registration, also those registered
+    /// inside a callback. On `.immediate`, the default, the thread that completes the `Async` calls
+    /// them before the completing call returns; if it has completed, the registering thread does.
+    /// While other subscribers are notified, the order wins: the callback comes after them, and the
+    /// registering call may return before. So it does for callbacks nested more than 32 deep: a
+    /// chain of any length neither overflows the stack nor changes thread.
     ///
-    /// Once the token has been invalidated on the context, a serial one, the callback is not
-    /// called. Invalidation frees the callback and its captures, and cancels the `Async` if it has
-    /// no other interested subscriber (law 26).
+    /// Once the token is invalidated on the context, a serial one, the callback is not called. Its
+    /// captures are freed, and the `Async` is cancelled if no one else is interested (law 26).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -47,8 +45,7 @@ extension Async {
         return self
     }
 
-    /// Calls `callback` with the value, once, on `context`, if it completes with one, as long as
-    /// `token` is valid (law 25).
+    /// Calls `callback` with the value, once, if it comes and `token` is valid (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -62,8 +59,7 @@ extension Async {
         }
     }
 
-    /// Calls `callback` with the error, once, on `context`, if it completes with one, as long as
-    /// `token` is valid (law 25).
+    /// Calls `callback` with the error, once, if it comes and `token` is valid (law 25).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -90,7 +86,7 @@ extension Async {
 class Callback: FutureSubscriber, @unchecked Sendable {
     // Unchecked: the closure is taken out once, by the thread that is to call it.
 
-    /// Calls the user's closure; its maker knows the value type.
+    /// The closure's maker knows the value type.
     @usableFromInline typealias Body = @Sendable (FutureState) -> Void
 
     /// Boxes the closure in a struct: generic code returns a bare closure wrapped in a thunk.
@@ -105,10 +101,7 @@ class Callback: FutureSubscriber, @unchecked Sendable {
         super.init()
     }
 
-    override func notify(by source: FutureState) { call(source) }
-
-    @inline(__always)
-    fileprivate final func call(_ source: FutureState) { unsafe body.take()?(source) }
+    override func notify(by source: FutureState) { unsafe body.take()?(source) }
 
     override var label: String { "\(kind) on 'immediate'" }
 
@@ -120,8 +113,7 @@ class Callback: FutureSubscriber, @unchecked Sendable {
 /// A closure of the user that is called on a context.
 @usableFromInline
 final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sendable {
-    // Unchecked: the context never changes. The notifying thread writes the source before the
-    // context gets the job.
+    // Unchecked: the notifying thread writes the source before the context gets the job.
     @usableFromInline let context: Context
     private let place: CodePlace
     @exclusivity(unchecked) private var source: FutureState?
@@ -143,8 +135,7 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
     }
 
     private func arrive() {
-        guard arrival.make(), let source = unsafe source.take() else { return }
-        call(source)
+        if arrival.make(), let source = unsafe source.take() { super.notify(by: source) }
     }
 
     override var label: String { "\(kind) on '\(context.name)'" }
@@ -152,8 +143,7 @@ final class HoppingCallback<Context: ExecutionContext>: Callback, @unchecked Sen
 
 /// A callback for as long as a token is valid; then it leaves, and its captures are freed.
 private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Sendable {
-    // Unchecked: the thread that consumes the body owns it. Of the rest only the weak reference
-    // changes, and the runtime does that.
+    // Unchecked: the thread that consumes the body owns it. The runtime changes the weak reference.
     private var body: Callback.Body?
     private let hop: ContextHop?
     private let token: InvalidationToken
@@ -172,7 +162,6 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
         super.init()
     }
 
-    /// Registers with the token and subscribes to the source.
     func subscribe(to source: FutureState) {
         guard token.add(self) else { return source.cancelIfUnwanted() }
         source.addSubscriber(self)
@@ -195,8 +184,7 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
         guard consumption.make() else { return }
         token.remove(self)
         let body = body.take()
-        // Checked here, on the context: a token invalidated on this very context before prevents
-        // the call (law 25).
+        // Checked here: one that was invalidated on this very context prevents the call (law 25).
         if token.isValid { body?(source) }
     }
 
@@ -212,7 +200,6 @@ private final class TokenCallback: FutureSubscriber, TokenWatcher, @unchecked Se
         Freeing.free(body.take())
     }
 
-    /// The job that calls back.
     private struct Call: GuardedJob {
         let callback: TokenCallback
         let outcome: FutureState

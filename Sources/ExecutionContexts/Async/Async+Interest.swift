@@ -7,9 +7,7 @@ extension Async {
         return Async(state: shielded)
     }
 
-    /// Returns an `Async` with the same outcome for many callers; no subscriber of it cancels it.
-    ///
-    /// Use it for an `Async` that later callers will request, such as one in a cache:
+    /// Returns an `Async` with the same outcome for many callers, such as one in a cache.
     ///
     /// ```swift
     /// func image(of bird: Bird) -> Async<Data> {
@@ -20,22 +18,42 @@ extension Async {
     /// }
     /// ```
     ///
-    /// A caller may cancel what it derives, set a time limit or be cancelled while it awaits: the
-    /// source continues, also when the last caller has left. Only `cancel()` of the result itself
-    /// cancels it, for all callers (law 26).
+    /// Callers may cancel what they derive, set time limits or be cancelled while they await: the
+    /// source continues. Only `cancel()` of the result cancels it, for all callers (law 26).
     public func shared() -> Async {
         let shared = Shared()
         shared.subscribe(to: state, FutureState.copy(Value.self))
         return Async(state: shared)
     }
 
-    /// Calls `callback` with the outcome, once, on `context`, as a side effect that is no interest
-    /// in the outcome.
+    /// Returns a future whose first interested subscriber has `body` called on `context`, once.
     ///
-    /// It is like `onComplete(on:_:)`, in the same order, except that it neither prevents nor
-    /// causes the cancellation of the `Async`: when the last interested subscriber leaves, the
-    /// `Async` is cancelled and the callback is called with `CancellationError` (law 26). Use it
-    /// for logging, counting and caching. Returns its receiver.
+    /// ```swift
+    /// let names = Async.lazy { database.submit { try store.fetch(query) } }
+    /// names.onSuccess(on: .main) { print($0) }
+    /// ```
+    ///
+    /// It completes like the future that `body` returns. Callbacks, derived futures, and tasks and
+    /// threads that wait are interested; a `tap` is not. If it is cancelled before it begins, it
+    /// never does, and what `body` captured is freed at once (law 26).
+    @_disfavoredOverload
+    public static func lazy(
+        on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Async
+    ) -> Async {
+        let lazy = Lazy(on: context) { lazy in
+            lazy.hop(to: context, from: CodePlace(fileID, line)) {
+                do { lazy.follow(try body()) } catch { lazy.complete(throwing: error) }
+            }
+        }
+        return Async(state: lazy)
+    }
+
+    /// Calls `callback` with the outcome, once, on `context`, as a side effect, such as logging.
+    ///
+    /// It is like `onComplete(on:_:)`, in the same order, but no interest in the outcome: when the
+    /// last interested subscriber leaves, it is called with `CancellationError` (law 26).
     @discardableResult
     @_disfavoredOverload
     public func tap<Context: ExecutionContext>(
@@ -55,8 +73,7 @@ extension Async {
     }
 }
 
-/// A state that stays in the queue of its source when it is cancelled, and so keeps the source
-/// wanted.
+/// A state that stays in its source's queue when it is cancelled, and so keeps the source wanted.
 private final class Shielded: FutureState, @unchecked Sendable {
     // Unchecked: it has no state of its own.
     override func cancel() -> Bool { complete(throwing: CancellationError()) }
@@ -75,9 +92,7 @@ private final class Shared: FutureState, @unchecked Sendable {
 extension Async: CancellationHandle {
     public var isFinished: Bool { isCompleted }
 
-    /// Lets a scope cancel this, at the latest when the scope is released; returns this.
-    ///
-    /// The scope keeps neither the future nor its value: whatever is to complete it does.
+    /// Lets a scope cancel this, at the latest when the scope is released; it does not keep this.
     @discardableResult
     public func stored(in scope: CancellationScope) -> Self {
         scope.store(WeakHandle(state: state))
@@ -97,43 +112,12 @@ private final class WeakHandle: CancellationHandle, @unchecked Sendable {
     var isFinished: Bool { state?.isPending != true }
 }
 
-extension Async {
-    /// Returns a future that begins with its first interested subscriber: then `body` is called on
-    /// `context`, once.
-    ///
-    /// ```swift
-    /// let names = Async.lazy { database.submit { try store.fetch(query) } }
-    /// names.onSuccess(on: .main) { print($0) }
-    /// ```
-    ///
-    /// It completes like the future that `body` returns. A callback, a derived `Async`, and a task
-    /// or thread that waits is an interested subscriber; a `tap` is none. If it is cancelled before
-    /// it begins, it never does, and what `body` captured is freed at once (law 26).
-    @_disfavoredOverload
-    public static func lazy(
-        on context: some ExecutionContext = .immediate,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @Sendable () throws -> Async
-    ) -> Async {
-        let lazy = Lazy(on: context) { lazy in
-            lazy.hop(to: context, from: CodePlace(fileID, line)) {
-                do { lazy.follow(try body()) } catch { lazy.complete(throwing: error) }
-            }
-        }
-        return Async(state: lazy)
-    }
-}
-
-/// The future state of a lazy `Async`.
 private final class Lazy: Timed, @unchecked Sendable {
     // Unchecked: the start is taken out while the state is locked and pending; afterwards the
-    // thread that completed it owns it.
-    private var start: Start?
+    // thread that completed it owns it. It does not capture the state, which would keep itself.
+    private var start: (@Sendable (Lazy) -> Void)?
 
-    /// Does not capture the state, which would keep itself if it never began.
-    typealias Start = @Sendable (Lazy) -> Void
-
-    init(on context: some ExecutionContext, _ start: @escaping Start) {
+    init(on context: some ExecutionContext, _ start: @escaping @Sendable (Lazy) -> Void) {
         self.start = start
         super.init("lazy", on: context)
         unsafe tag |= Self.beginsWithInterest
@@ -144,7 +128,7 @@ private final class Lazy: Timed, @unchecked Sendable {
     override func begin() {
         guard lockIfPending() else { return }
         let start = start.take()
-        unlock()
+        lock.unlock()
         start?(self)
     }
 

@@ -22,7 +22,7 @@ extension Async {
     /// (law 26). Without elements it completes at once, with ``AsyncError/nothingToWaitFor``.
     @inlinable
     public static func first(of asyncs: some Sequence<Async>) -> Async {
-        decided(.first, of: asyncs)
+        decided(.first, of: asyncs, FutureState.copy(Value.self))
     }
 
     /// Returns a future of the first value; of the last error, if all of them fail.
@@ -31,14 +31,17 @@ extension Async {
     /// (law 26). Without elements it completes at once, with ``AsyncError/nothingToWaitFor``.
     @inlinable
     public static func firstSuccess(of asyncs: some Sequence<Async>) -> Async {
-        decided(.firstSuccess, of: asyncs)
+        decided(.firstSuccess, of: asyncs, FutureState.copy(Value.self))
     }
 
     @inlinable
-    static func decided(_ goal: Combinator.Goal, of asyncs: some Sequence<Async>) -> Async {
+    static func decided<NewValue>(
+        _ goal: Combinator.Goal, of asyncs: some Sequence<Async>,
+        _ propagation: @escaping FutureState.Propagation
+    ) -> Async<NewValue> {
         let states = asyncs.map(\.state)
-        guard !states.isEmpty else { return Async(error: AsyncError.nothingToWaitFor) }
-        return Async(state: Combinator(goal, of: states, FutureState.copy(Value.self)))
+        guard !states.isEmpty else { return Async<NewValue>(error: AsyncError.nothingToWaitFor) }
+        return Async<NewValue>(state: Combinator(goal, of: states, propagation))
     }
 
     /// Returns a future of all the values, in the order of the arguments, or of the first error.
@@ -48,8 +51,7 @@ extension Async {
     /// page.onSuccess(on: .main) { birds, count, title in print(birds, count, title) }
     /// ```
     ///
-    /// The types of the values may differ. On an error it leaves the other sources, like
-    /// ``all(_:)``.
+    /// The types of the values may differ. An error has the same effect as in ``all(_:)``.
     @inlinable
     public func zip<Second: Sendable, each Other: Sendable>(
         _ second: Async<Second>, _ others: repeat Async<each Other>
@@ -70,6 +72,101 @@ extension Async {
                     ))
             })
     }
+
+    /// How one of several futures completed, and which one it was.
+    public struct Completion: Sendable {
+        /// The position of the future among those that were passed, from 0.
+        public let index: Int
+        /// Its value or its error.
+        public let outcome: Outcome
+
+        @usableFromInline
+        init(index: Int, outcome: Outcome) {
+            self.index = index
+            self.outcome = outcome
+        }
+    }
+
+    /// Returns a future of all the outcomes, in the order of the arguments, errors among them.
+    ///
+    /// Unlike ``all(_:)`` it waits for each source. Cancelling it leaves the sources (law 26).
+    /// Without elements it completes at once, with an empty array.
+    ///
+    /// ```swift
+    /// Async.allSettled(birds.map { loader.image(of: $0) }).onSuccess(on: .main) { outcomes in
+    ///     let images = outcomes.compactMap { try? $0.get() }
+    ///     print("\(images.count) images, \(outcomes.count - images.count) failures")
+    /// }
+    /// ```
+    @inlinable
+    public static func allSettled(_ asyncs: some Sequence<Async>) -> Async<[Outcome]> {
+        let states = asyncs.map(\.state)
+        guard !states.isEmpty else { return Async<[Outcome]>(.success([])) }
+        return Async<[Outcome]>(
+            state: Combinator(.settled, of: states) { _, combinator in
+                guard let states = Combinator.sources(of: combinator) else { return }
+                combinator.complete(with: states.map { $0.outcome() as Outcome })
+            })
+    }
+
+    /// Returns a future that says which of the futures completes first, and how.
+    ///
+    /// It is ``first(of:)`` for a caller that must know the winner. An error of the winner is part
+    /// of the value, so this fails only if it is cancelled or has no elements.
+    @inlinable
+    public static func firstCompletion(of asyncs: some Sequence<Async>) -> Async<Completion> {
+        decided(.first, of: asyncs) { source, combinator in
+            let index = Combinator.winner(of: combinator)
+            combinator.complete(with: Completion(index: index, outcome: source.outcome()))
+        }
+    }
+
+    /// Returns the completions of the futures, in the order in which they complete.
+    ///
+    /// ```swift
+    /// func show(_ birds: [Bird]) async {
+    ///     for await completion in Async.completions(of: birds.map { loader.image(of: $0) }) {
+    ///         guard let image = try? completion.outcome.get() else { continue }
+    ///         print("\(birds[completion.index]): \(image.count) bytes")
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Each completion comes once; those that precede the iteration, in the order of the arguments.
+    /// An iteration that ends early, or whose task is cancelled, leaves the remaining futures; each
+    /// is cancelled if it has no other interested subscriber (law 26).
+    public static func completions(of asyncs: some Sequence<Async>) -> Completions {
+        Completions(states: asyncs.map(\.state))
+    }
+
+    /// What ``completions(of:)`` returns; each iteration has every completion.
+    public struct Completions: AsyncSequence, Sendable {
+        public typealias Element = Completion
+        public typealias Failure = Never
+
+        let states: [FutureState]
+
+        /// Subscribes to the futures.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(iteration: CompletionIteration(over: states))
+        }
+
+        /// One iteration, which leaves the remaining futures with its last copy.
+        public struct Iterator: AsyncIteratorProtocol {
+            let iteration: CompletionIteration
+
+            /// Waits for the next completion; nil after the last one, or if the task is cancelled.
+            public nonisolated(nonsending) mutating func next() async -> Completion? {
+                guard let next = await iteration.next() else { return nil }
+                return Completion(index: next.index, outcome: next.source.outcome())
+            }
+
+            /// Waits for the next completion; nil after the last one, or if the task is cancelled.
+            public mutating func next(isolation: isolated (any Actor)?) async -> Completion? {
+                await next()
+            }
+        }
+    }
 }
 
 /// A future state of several sources: it completes when all of them have, or with the first.
@@ -81,15 +178,10 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     enum Goal: UInt8 {
         /// Completes when all sources have a value, or with the first error.
         case all
-        /// Completes like the first source that completes.
         case first
         /// Completes with the first value, or with the last error.
         case firstSuccess
-        /// Completes when all sources have completed.
         case settled
-
-        /// Whether the outcome is made of those of the sources.
-        var collects: Bool { self == .all || self == .settled }
     }
 
     private let goal: Goal
@@ -115,8 +207,9 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         self.goal = goal
         size = sources.count
         missing = Atomic(sources.count)
+        let collects = goal == .all || goal == .settled
         self.sources = Guarded(
-            Sources(ended: goal.collects ? Array(repeating: nil, count: sources.count) : []))
+            Sources(ended: collects ? Array(repeating: nil, count: sources.count) : []))
         super.init(propagation, tag: Self.holdsUntilCompletion)
         let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
         self.sources.withLock { $0.subscribers = all }
@@ -128,9 +221,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         }
     }
 
-    /// The sources of a combinator that needs all, in order. Nil if it was cancelled.
-    ///
-    /// Called by the propagation, with its own state.
+    /// The sources of a combinator that needs all, in order; nil if it was cancelled.
     @usableFromInline
     static func sources(of state: FutureState) -> [FutureState]? {
         let combinator = unsafe unsafeDowncast(state, to: Combinator.self)
@@ -138,7 +229,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         return ended.count == combinator.size ? ended : nil
     }
 
-    /// The index of the source that decided; called by the propagation, with its own state.
+    /// The index of the source that decided.
     @usableFromInline
     static func winner(of state: FutureState) -> Int {
         unsafe unsafeDowncast(state, to: Combinator.self).winner
@@ -152,8 +243,7 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
             sources.subscribers[index] = nil
             if isWanted { sources.ended[index] = source }
         }
-        // Acquiring and releasing: the deciding thread sees the outcomes of all sources that
-        // completed before.
+        // Acquiring and releasing: the deciding thread sees the outcomes of the sources before it.
         SimulationHooks.point()
         let isLast = missing.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
         let decides =
@@ -170,20 +260,12 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         complete(throwing: error)
     }
 
-    /// Whether no source has failed.
-    ///
-    /// The thread of a source that failed may not have decided yet when the last source completes;
-    /// then it must decide, and the last one must not.
+    /// Whether no source has failed: one that has may not have decided yet, and then it must.
     private var hasAllValues: Bool { sources.withLock { $0.ended.allSatisfy { $0 != nil } } }
 
     override func didComplete() {
-        let sources = sources.withLock { sources in
-            var taken = Sources(ended: [])
-            swap(&sources, &taken)
-            return taken
-        }
-        // Relaxed: if all sources have completed, no subscriber is queued; otherwise unsubscribing
-        // is harmless.
+        let sources = sources.withLock { exchange(&$0, with: Sources(ended: [])) }
+        // Relaxed: if all have completed, no subscriber is queued; else unsubscribing is harmless.
         if missing.load(ordering: .relaxed) > 0 {
             for case let subscriber? in sources.subscribers {
                 subscriber.source?.unsubscribe(subscriber)
@@ -193,7 +275,6 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
     }
 
     func forgetSource(at index: Int) {
-        // Not the last reference: the queue of the source keeps its subscribers until it is freed.
         sources.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
     }
 
@@ -212,4 +293,132 @@ final class Combinator: FutureState, SourceObserver, @unchecked Sendable {
         case .settled: "the outcomes of all \(size)"
         }
     }
+}
+
+/// What learns how each of several sources ends.
+protocol SourceObserver: Sendable {
+    func sourceCompleted(_ source: FutureState, at index: Int)
+
+    /// Drops the subscriber of a source that is freed while pending: they must not keep each other.
+    /// It is not the last reference: the queue of the source keeps its subscribers until then.
+    func forgetSource(at index: Int)
+
+    var label: String { get }
+}
+
+/// The subscriber in the queue of one of several sources.
+final class SourceSubscriber<Observer: SourceObserver>: FutureSubscriber, @unchecked Sendable {
+    // Unchecked: only the weak reference changes, and the runtime does that.
+    private let observer: Observer
+    /// Weak, because the source's queue owns this.
+    private(set) weak var source: FutureState?
+    let index: Int
+
+    init(of observer: Observer, in source: FutureState, at index: Int) {
+        self.observer = observer
+        self.source = source
+        self.index = index
+        super.init()
+    }
+
+    /// What the observer waits for, unless the source has been freed.
+    var dependency: FutureState.Dependency? {
+        source.map { FutureState.Dependency(subscriber: self, source: $0) }
+    }
+
+    override func notify(by source: FutureState) { observer.sourceCompleted(source, at: index) }
+
+    override func sourceDeinitialized(_ source: UnsafeRawPointer) {
+        observer.forgetSource(at: index)
+    }
+
+    override var label: String { observer.label }
+}
+
+/// The owner of an iteration; the futures' queues refer to its `CompletionQueue` only.
+final class CompletionIteration {
+    private let queue: CompletionQueue
+
+    init(over sources: [FutureState]) { queue = CompletionQueue(of: sources) }
+
+    deinit { queue.leave() }
+
+    nonisolated(nonsending) func next() async -> CompletionQueue.Completed? {
+        while !Task.isCancelled {
+            let (completed, signal) = queue.next()
+            guard let signal else { return completed }
+            // Throws if the task is cancelled, which the loop finds.
+            try? await signal.waitInTask(cancelsIfLast: false)
+        }
+        queue.leave()
+        return nil
+    }
+}
+
+/// The sources that have completed, in order, and the subscribers of the others.
+final class CompletionQueue: SourceObserver {
+    /// A source that has completed, and its index.
+    typealias Completed = (index: Int, source: FutureState)
+
+    private struct Contents: ~Copyable {
+        /// The subscribers in the queues of the pending sources, by the index of the source.
+        var subscribers: [SourceSubscriber<CompletionQueue>?] = []
+        var completed = FIFO<Completed>()
+        /// The number of sources that have not completed.
+        var missing = 0
+        /// What the iterating task waits for.
+        var signal: FutureState?
+    }
+
+    private let contents = Guarded(Contents())
+
+    init(of sources: [FutureState]) {
+        let all = sources.enumerated().map { SourceSubscriber(of: self, in: $1, at: $0) }
+        contents.withLock {
+            $0.subscribers = all
+            $0.missing = all.count
+        }
+        for (subscriber, source) in zip(all, sources) { source.addSubscriber(subscriber) }
+    }
+
+    /// The first source that has completed; otherwise what completes with the next one, if any.
+    func next() -> (completed: Completed?, signal: FutureState?) {
+        contents.withLock { contents in
+            if let completed = contents.completed.popFirst() { return (completed, nil) }
+            if contents.missing == 0 { return (nil, nil) }
+            let signal = CompletionSignal()
+            contents.signal = signal
+            return (nil, signal)
+        }
+    }
+
+    func sourceCompleted(_ source: FutureState, at index: Int) {
+        // Not the last reference to the subscriber: the notifying thread has one.
+        let signal: FutureState? = contents.withLock { contents in
+            guard contents.missing > 0 else { return nil }
+            contents.subscribers[index] = nil
+            contents.missing -= 1
+            contents.completed.append((index, source))
+            return contents.signal.take()
+        }
+        signal?.complete(with: ())
+    }
+
+    /// Leaves the sources that have not completed, and forgets the others.
+    func leave() {
+        let left = contents.withLock { exchange(&$0, with: Contents()) }
+        for case let subscriber? in left.subscribers { subscriber.source?.unsubscribe(subscriber) }
+    }
+
+    func forgetSource(at index: Int) {
+        contents.withLock { if !$0.subscribers.isEmpty { $0.subscribers[index] = nil } }
+    }
+
+    var label: String { "an iteration of completions" }
+}
+
+/// Completes when the next source has.
+private final class CompletionSignal: FutureState, @unchecked Sendable {
+    // Unchecked: it has no state of its own.
+    override var label: String { "the next completion" }
 }

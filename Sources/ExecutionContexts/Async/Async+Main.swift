@@ -1,8 +1,7 @@
 // Overloads for contexts on the main actor, with its closures. The general overloads are
 // disfavored; otherwise the compiler would choose them and then reject such a closure.
 extension Async {
-    /// Calls a closure of the main actor with the outcome, once, on `context`, as long as
-    /// `token` is valid.
+    /// Calls a closure of the main actor with the outcome, once, as long as `token` is valid.
     ///
     /// Once the token has been invalidated on the main actor, the closure is not called (law 25).
     @discardableResult
@@ -16,8 +15,7 @@ extension Async {
         }
     }
 
-    /// Calls a closure of the main actor with the value, once, on `context`, if it completes
-    /// with one, as long as `token` is valid (law 25).
+    /// Calls a closure of the main actor with the value, if it comes and `token` is valid (law 25).
     @discardableResult
     public func onSuccess(
         on context: some MainActorContext, while token: InvalidationToken? = nil,
@@ -29,8 +27,7 @@ extension Async {
         }
     }
 
-    /// Calls a closure of the main actor with the error, once, on `context`, if it completes
-    /// with one, as long as `token` is valid (law 25).
+    /// Calls a closure of the main actor with the error, if it comes and `token` is valid (law 25).
     @discardableResult
     public func onFailure(
         on context: some MainActorContext, while token: InvalidationToken? = nil,
@@ -42,8 +39,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of what a closure of the main actor returns for the value; passes on an
-    /// error.
+    /// Returns a future of what a closure of the main actor returns for the value.
     public func map<NewValue: Sendable>(
         on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -54,8 +50,7 @@ extension Async {
         }
     }
 
-    /// Returns a future that completes like the one that a closure of the main actor returns for
-    /// this value.
+    /// Returns a future that follows what a closure of the main actor returns for the value.
     public func flatMap<NewValue: Sendable>(
         on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -77,8 +72,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of the value, or of the error that a closure of the main actor returns for
-    /// the error.
+    /// Returns a future of the value, or of the error that a closure of the main actor returns.
     public func mapError(
         on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -89,8 +83,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of the value; for an error, one that completes like the one that a closure
-    /// of the main actor returns.
+    /// Returns a future of the value, or one that follows what a closure of the main actor returns.
     public func flatRecover(
         on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -101,8 +94,7 @@ extension Async {
         }
     }
 
-    /// Calls a closure of the main actor with the outcome, once, on `context`, as a side effect
-    /// (law 26).
+    /// Calls a closure of the main actor with the outcome, once, as a side effect (law 26).
     @discardableResult
     public func tap(
         on context: some MainActorContext,
@@ -114,8 +106,7 @@ extension Async {
         }
     }
 
-    /// Returns an `Async` with the same outcome that completes after a closure of the main actor,
-    /// which gets the outcome.
+    /// Returns a future with the same outcome that completes after a closure of the main actor.
     public func andThen(
         on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -126,8 +117,7 @@ extension Async {
         }
     }
 
-    /// Returns a future that begins with its first interested subscriber, by a closure of the main
-    /// actor (law 26).
+    /// Returns a future that its first interested subscriber begins, on the main actor (law 26).
     public static func lazy(
         on context: some MainActorContext, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor @Sendable () throws -> Async
@@ -137,8 +127,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of the first attempt that succeeds, or of the last one; the attempts are
-    /// closures of the main actor.
+    /// Returns a future of the first attempt that succeeds, or of the last, on the main actor.
     public static func retry(
         attempts: Int, backoff: Backoff = .none, within budget: Duration? = nil,
         on context: some MainActorContext,
@@ -152,8 +141,7 @@ extension Async {
         ) { attempt in try MainActor.assumeIsolated { try body(attempt) } }
     }
 
-    /// Returns a future of the values that a closure of the main actor provides for the elements,
-    /// in order, at most `limit` at a time.
+    /// Returns a future of what a closure of the main actor provides for the elements, in order.
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some MainActorContext,
         fileID: StaticString = #fileID, line: UInt = #line,

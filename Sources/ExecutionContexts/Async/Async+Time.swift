@@ -1,15 +1,13 @@
 extension Async {
-    /// Returns an `Async` with the same outcome, at least `delay` later, in the time of `context`
-    /// and on it (law 7).
+    /// Returns a future with the same outcome, at least `delay` later on `context`, in its time.
     ///
     /// Errors are delayed like values. A zero or negative delay means as soon as possible. The
-    /// context has no default: under a context with virtual time, a delay on another one would wait
-    /// for the real clock.
+    /// context has no default: virtual time would not reach a delay on another one (law 7).
     public func delay(
         _ delay: Duration, on context: some ExecutionContext, fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> Async {
-        let delayed = DelayedOutcome("delay", on: context)
+        let delayed = Timed("delay", needsSource: true, on: context)
         delayed.subscribe(to: state) { source, delayed in
             Timed.of(delayed).wake(after: delay, on: context, from: CodePlace(fileID, line)) {
                 delayed.complete(like: source, Value.self)
@@ -18,15 +16,12 @@ extension Async {
         return Async(state: delayed)
     }
 
-    /// Returns an `Async` with the same outcome if it comes within `limit`, in the time of
-    /// `context`.
+    /// Returns a future with the same outcome if it comes within `limit`, in the time of `context`.
     ///
     /// When the limit passes, the result fails with ``AsyncError/timedOut(after:)`` and leaves the
     /// source, which is cancelled if it has no other interested subscriber (law 26). A zero or
-    /// negative limit accepts only what has completed already. The result is an `Async` of its own
-    /// in every case: cancelling it cancels no other subscriber of the source. The context has no
-    /// default, for the reason given at `delay(_:on:)`. A deadline of the caller's that is earlier
-    /// shortens the limit (law 38).
+    /// negative limit accepts only what has completed already. Cancelling the result cancels no
+    /// other subscriber. An earlier deadline of the caller's shortens the limit (law 38).
     public func timeout(
         after limit: Duration, on context: some ExecutionContext, fileID: StaticString = #fileID,
         line: UInt = #line
@@ -49,51 +44,37 @@ extension Async {
     }
 }
 
-/// The future state of a delay.
-private final class DelayedOutcome: Timed, @unchecked Sendable {
-    // Unchecked: it has no state of its own.
-
-    // The source, and then a job on the context.
-    override var needsAll: Bool { true }
-
-    override var obstacle: String? { obstacle(if: { true }) }
-}
-
 /// A future state that waits for the time of a context, or for a job on it, beside its source.
 class Timed: FutureState, @unchecked Sendable {
     // Unchecked because it can be inherited from. Mutable properties change while the state is
     // locked and pending; afterwards the thread that completed it owns them.
     private let name: StaticString
-    /// Where its jobs run.
+    /// Whether it needs its source, and then a job on the context; otherwise one of them.
+    private let needsSource: Bool
     private var context: (any ExecutionContext)?
     private var alarm: DelayedWork?
     /// What the next job on the context does.
     private var pendingWork: Work?
-    /// Whether a job on the context runs.
     private var isRunning = false
 
-    init(_ name: StaticString, on context: some ExecutionContext) {
+    init(_ name: StaticString, needsSource: Bool = false, on context: some ExecutionContext) {
         self.name = name
+        self.needsSource = needsSource
         self.context = context
         super.init(tag: Self.holdsUntilCompletion)
     }
 
-    /// Downcasts the state that a propagation gets. A propagation that captured it would keep it
-    /// alive.
+    /// The state that a propagation gets: one that captured it would keep it alive.
     static func of(_ state: FutureState) -> Self { unsafe unsafeDowncast(state, to: Self.self) }
 
-    // A source, or a job on the context: whichever comes first may complete it.
-    override var needsAll: Bool { false }
+    override var needsAll: Bool { needsSource }
 
     override var mayEndAlone: Bool {
         whilePending { hasJob ? context : nil }.map { !$0.isKeptBusyByCaller } ?? false
     }
 
-    override var obstacle: String? { obstacle(if: { hasJob }) }
-
-    /// That the caller keeps the context busy, if this needs a job there.
-    final func obstacle(if needsJob: () -> Bool) -> String? {
-        guard let context = whilePending({ needsJob() ? context : nil }),
+    override var obstacle: String? {
+        guard let context = whilePending({ needsSource || hasJob ? context : nil }),
             context.isKeptBusyByCaller
         else { return nil }
         return "its \(name) must continue on '\(context.name)', which the caller keeps busy"
@@ -103,11 +84,8 @@ class Timed: FutureState, @unchecked Sendable {
     private var hasJob: Bool { isRunning || pendingWork != nil }
 
     /// Calls `body` on `context` after `delay`, unless this has completed by then.
-    ///
-    /// `place` is the caller's, for the report of a test that ends before.
     final func wake(
-        after delay: Duration, on context: some ExecutionContext,
-        from place: CodePlace,
+        after delay: Duration, on context: some ExecutionContext, from place: CodePlace,
         _ body: @escaping Work
     ) {
         let deadline = context.time.now.advanced(by: max(delay, .zero))
@@ -121,15 +99,14 @@ class Timed: FutureState, @unchecked Sendable {
         let isCurrent = alarm.isWaiting
         let before = isCurrent ? self.alarm : alarm
         if isCurrent { self.alarm = alarm }
-        unlock()
+        lock.unlock()
         // Freed outside the lock (law 9).
         _ = consume before
     }
 
     /// Calls `body` on `context`; a second request before the call may result in one call.
     final func hop(
-        to context: some ExecutionContext, from place: CodePlace,
-        _ body: @escaping Work
+        to context: some ExecutionContext, from place: CodePlace, _ body: @escaping Work
     ) {
         guard plan(body) else { return }
         let (work, refused) = CompletionGuard.closures(
@@ -140,9 +117,8 @@ class Timed: FutureState, @unchecked Sendable {
     /// Stores what the next job does; false if this has completed.
     private func plan(_ body: @escaping Work) -> Bool {
         guard lockIfPending() else { return false }
-        let before = pendingWork
-        pendingWork = body
-        unlock()
+        let before = exchange(&pendingWork, with: body)
+        lock.unlock()
         // Freed outside the lock (law 9).
         _ = consume before
         return true
@@ -152,11 +128,11 @@ class Timed: FutureState, @unchecked Sendable {
         guard lockIfPending() else { return }
         let body = pendingWork.take()
         isRunning = true
-        unlock()
+        lock.unlock()
         body?()
         guard lockIfPending() else { return }
         isRunning = false
-        unlock()
+        lock.unlock()
     }
 
     override func didComplete() {
@@ -167,9 +143,7 @@ class Timed: FutureState, @unchecked Sendable {
 
     override final var label: String { "\(name)" }
 
-    /// The job on the context. If the context refuses or drops it, the state fails (law 1).
-    ///
-    /// The state stores what the job does, and frees that when it completes otherwise.
+    /// The job on the context. The state stores what it does, and fails if it is dropped (law 1).
     private struct PendingJob: GuardedJob {
         let state: Timed
         let context: String

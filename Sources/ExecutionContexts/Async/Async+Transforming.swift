@@ -18,8 +18,7 @@ extension Async {
         }
     }
 
-    /// Returns a future that completes like the one `transform` returns for this value, on
-    /// `context`.
+    /// Returns a future that follows the one `transform` returns for the value, on `context`.
     @_disfavoredOverload
     @inlinable
     public func flatMap<NewValue: Sendable>(
@@ -32,8 +31,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of the value, or of the error that `transform` returns for the error, on
-    /// `context`.
+    /// Returns a future of the value, or of the error that `transform` returns, on `context`.
     @_disfavoredOverload
     @inlinable
     public func mapError(
@@ -65,8 +63,7 @@ extension Async {
         }
     }
 
-    /// Returns a future of the value; for an error, one that completes like the one `transform`
-    /// returns, on `context`.
+    /// Returns a future of the value, or one that follows what `transform` returns for the error.
     @_disfavoredOverload
     @inlinable
     public func flatRecover(
@@ -79,8 +76,31 @@ extension Async {
         }
     }
 
-    /// Returns a future whose propagation runs on `context`, when this completes in the way that
-    /// `kind` is for.
+    /// Returns a future with the same outcome that completes after `body` got it on `context`.
+    ///
+    /// So the callbacks of the result come after `body`, on whichever context; callbacks of one
+    /// `Async` on several contexts have no order (law 25). If the result is cancelled before `body`
+    /// begins, `body` is not called.
+    ///
+    /// ```swift
+    /// dataSource.getBirds()
+    ///     .andThen(on: database) { outcome in print("stored before the screen shows it") }
+    ///     .onSuccess(on: .main) { birds in print("\(birds.count) birds") }
+    /// ```
+    @_disfavoredOverload
+    @inlinable
+    public func andThen(
+        on context: some ExecutionContext = .immediate,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (Outcome) -> Void
+    ) -> Async {
+        derived(.andThen, on: context, fileID, line) { source, derived in
+            let outcome: Outcome = source.outcome()
+            body(outcome)
+            derived.complete(with: outcome)
+        }
+    }
+
     @inlinable
     func derived<NewValue>(
         _ kind: Derived.Kind, on context: some ExecutionContext, _ fileID: StaticString,
@@ -121,9 +141,6 @@ extension FutureState {
 }
 
 /// The future state of an `Async` that a function of the user derives from another one.
-///
-/// It subscribes to its source. When it is notified, it runs the function. Then it completes or, if
-/// the function returns another `Async`, follows that one.
 @usableFromInline
 class Derived: FutureState, @unchecked Sendable {
     // Unchecked: the kind never changes.
@@ -132,11 +149,11 @@ class Derived: FutureState, @unchecked Sendable {
     enum Kind: UInt8 {
         case map, flatMap, mapError, recover, flatRecover, andThen
 
-        /// Whether the user's function is for errors only.
-        var isForErrors: Bool { self == .mapError || self == .recover || self == .flatRecover }
-
         /// Whether the user's function is for such an outcome. Any other is passed on at once.
-        func isFor(failure: Bool) -> Bool { self == .andThen || isForErrors == failure }
+        func isFor(failure: Bool) -> Bool {
+            let isForErrors = self == .mapError || self == .recover || self == .flatRecover
+            return self == .andThen || isForErrors == failure
+        }
     }
 
     /// Kept in the bits of the superclass's tag.
@@ -148,18 +165,13 @@ class Derived: FutureState, @unchecked Sendable {
             mayFollow: kind == .flatMap || kind == .flatRecover)
     }
 
-    /// Makes a state that is subscribed to `source`.
     @usableFromInline
     static func from(
         _ source: FutureState, _ kind: Kind, _ hop: ContextHop?,
         _ propagation: @escaping Propagation
     ) -> Derived {
-        guard let hop else {
-            let derived = Derived(kind, propagation)
-            derived.subscribe(to: source)
-            return derived
-        }
-        let derived = HoppingDerived(kind, hop, propagation)
+        let derived =
+            hop.map { HoppingDerived(kind, $0, propagation) } ?? Derived(kind, propagation)
         derived.subscribe(to: source)
         return derived
     }
@@ -177,20 +189,15 @@ class Derived: FutureState, @unchecked Sendable {
 /// | passed | the function has returned, or the outcome has skipped it | |
 private final class HoppingDerived: Derived, @unchecked Sendable {
     // Unchecked: the thread that moves `hopState` from waiting owns the propagation. The hop is
-    // released at the end, unless a thread may still be notifying this. Threads other than the
-    // notifying one read it while the state is locked and pending.
+    // released at the end, unless a thread may still be notifying this. Other threads read it while
+    // the state is locked and pending.
     private var hop: ContextHop?
     private let hopState = Atomic<HopState>(.waiting)
 
     private enum HopState: UInt8, AtomicRepresentable {
         case waiting, gaveUp, arrived, passed
 
-        var hasArrived: Bool {
-            switch self {
-            case .waiting, .gaveUp: false
-            case .arrived, .passed: true
-            }
-        }
+        var hasArrived: Bool { self == .arrived || self == .passed }
     }
 
     init(_ kind: Kind, _ hop: ContextHop, _ propagation: @escaping Propagation) {
@@ -199,8 +206,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     }
 
     override func sourceCompleted(_ source: FutureState) {
-        // Relaxed: it was queued after `arrived` was stored. The state that it follows once its
-        // function has run needs no hop.
+        // Relaxed: it was queued after `arrived` was stored. What it follows then needs no hop.
         if hopState.load(ordering: .relaxed).hasArrived { return propagate(source) }
         guard isPending, kind.isFor(failure: unsafe source.isFailure) else {
             return arrive(with: source)
@@ -211,14 +217,16 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     // Before its function has begun, the propagation belongs to the thread that moves `hopState`.
     override var isMovable: Bool { hopState.load(ordering: .relaxed).hasArrived }
 
-    override func arrive(with source: FutureState) {
+    /// Runs the propagation: on the hop's context, or where notified if the outcome skips it.
+    func arrive(with source: FutureState) {
         guard leaveWaiting(to: .arrived) else { return }
         propagate(source)
         // Relaxed: only the search for obstacles reads this.
         hopState.store(.passed, ordering: .relaxed)
     }
 
-    override func refuse(_ refusal: Refusal) {
+    /// Handles that the context refused or dropped the job of the hop.
+    func refuse(_ refusal: Refusal) {
         guard leaveWaiting(to: .gaveUp) else { return }
         freePropagation()
         complete(throwing: refusal)
@@ -234,8 +242,7 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         if hasLeft || leaveWaiting(to: .gaveUp) { freePropagation() }
     }
 
-    // Acquiring and releasing: the thread that wins the propagation sees all of it, and no other
-    // thread accesses it.
+    // Acquiring and releasing: the thread that wins the propagation sees all of it.
     private func leaveWaiting(to next: HopState) -> Bool {
         SimulationHooks.point()
         return hopState.compareExchange(
@@ -245,7 +252,10 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
     }
 
     override var obstacle: String? {
-        guard let hop = hopToCaller else { return nil }
+        // Its job has not run yet, and the caller occupies its context.
+        guard hopState.load(ordering: .relaxed) != .passed, let hop = whilePending({ hop }),
+            hop.isKeptBusyByCaller
+        else { return nil }
         // A function for values is no obstacle for an error, nor one for errors for a value: a
         // source that is pending may yet skip it.
         if kind != .andThen, let source = awaited,
@@ -256,15 +266,94 @@ private final class HoppingDerived: Derived, @unchecked Sendable {
         return "its \(kind) must run on '\(hop.name)', which the caller keeps busy"
     }
 
-    /// The hop, if its job has not run yet and the caller occupies its context.
-    private var hopToCaller: ContextHop? {
-        guard hopState.load(ordering: .relaxed) != .passed, let hop = whilePending({ hop }),
-            hop.isKeptBusyByCaller
-        else { return nil }
-        return hop
-    }
-
     override var label: String {
         whilePending { hop }.map { "\(kind) on '\($0.name)'" } ?? "\(kind)"
+    }
+}
+
+/// Continues notification on a context; erases the type of the context.
+@usableFromInline
+class ContextHop: @unchecked Sendable {
+    // Unchecked because it can be inherited from; it adds nothing that changes.
+    final let place: CodePlace
+
+    init(_ place: CodePlace) { self.place = place }
+
+    /// The hop to a context; nil for the immediate one, where the notifying thread just continues.
+    @inlinable
+    static func to<Context: ExecutionContext>(
+        _ context: Context, _ fileID: StaticString, _ line: UInt
+    ) -> ContextHop? {
+        Context.self == ImmediateContext.self ? nil : ContextHopTo(context, fileID, line)
+    }
+
+    func execute(_ work: consuming @escaping Work) { fatalError("A subclass overrides this.") }
+
+    /// Runs `target.arrive(with: source)` on the context, or calls `target.refuse`.
+    fileprivate func hop(_ target: HoppingDerived, with source: FutureState) {
+        fatalError("A subclass overrides this.")
+    }
+
+    var name: String { fatalError("A subclass overrides this.") }
+
+    /// Whether the context can run no other job before the caller's has ended.
+    var isKeptBusyByCaller: Bool { fatalError("A subclass overrides this.") }
+}
+
+@usableFromInline
+final class ContextHopTo<Context: ExecutionContext>: ContextHop, @unchecked Sendable {
+    // Unchecked because the superclass can be inherited from; the context never changes.
+    private let context: Context
+
+    @usableFromInline
+    init(_ context: Context, _ fileID: StaticString, _ line: UInt) {
+        self.context = context
+        super.init(CodePlace(fileID, line))
+    }
+
+    override func execute(_ work: consuming @escaping Work) { context.execute(consume work) }
+
+    override fileprivate func hop(_ target: HoppingDerived, with source: FutureState) {
+        let (work, refused) = CompletionGuard.closures(
+            for: Arrival(target: target, outcome: source, context: name, place: place))
+        context.execute(consume work, refused: consume refused)
+    }
+
+    override var name: String { context.name }
+
+    override var isKeptBusyByCaller: Bool { context.isKeptBusyByCaller }
+}
+
+/// The job of a hop. If the context refuses or drops it, it calls `refuse` of the target.
+private struct Arrival: GuardedJob {
+    // A variable because `isKnownUniquelyReferenced` takes one.
+    var target: HoppingDerived
+    let outcome: FutureState
+    let context: String
+    let place: CodePlace
+
+    var source: JobSource { JobSource(place) }
+
+    mutating func run() {
+        if target.mayFollow {
+            // Two statements: an assignment would retain the object before the check.
+            let isAlone = isKnownUniquelyReferenced(&target)
+            unsafe target.isUniquelyReferenced = isAlone
+        }
+        target.arrive(with: outcome)
+    }
+
+    func refuse(_ refusal: Refusal) { target.refuse(refusal) }
+
+    func drop() { refuse(Refusal(.abandoned, by: context)) }
+}
+
+extension ExecutionContext {
+    /// Whether it can run no other job before the caller's has ended, or the caller's hold.
+    var isKeptBusyByCaller: Bool {
+        var forecast = WaitForecast()
+        forecast.mayTrap = false
+        forecast.followUnlessHelped(self)
+        return forecast.obstacle != nil
     }
 }

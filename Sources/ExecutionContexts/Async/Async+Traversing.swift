@@ -1,15 +1,13 @@
 extension Async {
-    /// Returns a future of the values that `body` provides for the elements, in order, at most
-    /// `limit` at a time.
+    /// Returns a future of what `body` provides for the elements, in order, `limit` at a time.
     ///
     /// ```swift
     /// let images = Async.traverse(birds, atMost: 4, on: network) { bird in loader.image(of: bird) }
     /// ```
     ///
-    /// Elements are taken from the sequence one at a time, on `context`, when the limit allows, so
-    /// the sequence may be long. The first error is the outcome: no further element is started, and
-    /// the pending ones are left; each is cancelled if it has no other interested subscriber (law
-    /// 26).
+    /// Elements are taken from the sequence one at a time, on `context`, when the limit allows. The
+    /// first error is the outcome: no further element is started, and the pending ones are left;
+    /// each is cancelled if it has no other interested subscriber (law 26).
     @_disfavoredOverload
     public static func traverse<Elements: Sequence & Sendable>(
         _ elements: Elements, atMost limit: Int, on context: some ExecutionContext = .immediate,
@@ -23,9 +21,11 @@ extension Async {
         unsafe traversal.propagation = { _, traversal in
             traversal.complete(with: Traversal.of(traversal).collected.map { $0.load() as Value })
         }
-        let iterator = ElementIterator(elements, Deadline.keeping(body))
-        let start = Start(traversal, context, CodePlace(fileID, line)) {
-            try iterator.next()?.state
+        // Unchecked: one thread at a time calls the closure, each after the one before.
+        nonisolated(unsafe) var iterator = elements.makeIterator()
+        let body = Deadline.keeping(body)
+        let start = Start(traversal: traversal, context: context, place: CodePlace(fileID, line)) {
+            try unsafe iterator.next().map(body)?.state
         }
         start.again()
         return Async<[Value]>(state: traversal)
@@ -34,45 +34,18 @@ extension Async {
 
 /// Starts the next sources of a traversal, on its context.
 private struct Start<Context: ExecutionContext>: Sendable {
-    private let traversal: Traversal
-    private let context: Context
-    private let place: CodePlace
-    private let next: @Sendable () throws -> FutureState?
-
-    init(
-        _ traversal: Traversal, _ context: Context,
-        _ place: CodePlace,
-        _ next: @escaping @Sendable () throws -> FutureState?
-    ) {
-        self.traversal = traversal
-        self.context = context
-        self.place = place
-        self.next = next
-    }
+    let traversal: Traversal
+    let context: Context
+    let place: CodePlace
+    /// Starts the source of the next element; nil if there is none.
+    let next: @Sendable () throws -> FutureState?
 
     func again() {
         traversal.hop(to: context, from: place) { traversal.start(next, again: { again() }) }
     }
 }
 
-/// The iterator of the elements, and the user's function for them.
-private final class ElementIterator<Elements: Sequence, Value: Sendable>: @unchecked Sendable {
-    // Unchecked: one thread at a time calls `next`, and each call happens after the one before.
-    private var iterator: Elements.Iterator
-    private let body: @Sendable (Elements.Element) throws -> Async<Value>
-
-    init(
-        _ elements: Elements, _ body: @escaping @Sendable (Elements.Element) throws -> Async<Value>
-    ) {
-        iterator = elements.makeIterator()
-        self.body = body
-    }
-
-    func next() throws -> Async<Value>? { try iterator.next().map(body) }
-}
-
-/// A future state that starts an `Async` for each element, a limited number at a time, and collects
-/// them.
+/// A future state that starts an `Async` for each element, and collects them.
 private final class Traversal: Timed, @unchecked Sendable {
     // Unchecked: the progress is guarded.
     private let progress = Guarded(Progress())
@@ -88,7 +61,6 @@ private final class Traversal: Timed, @unchecked Sendable {
         var isExhausted = false
         /// Whether a thread is starting a source; then no other thread does.
         var isStarting = false
-        /// Whether the values have been collected.
         var isCollected = false
     }
 
@@ -106,11 +78,9 @@ private final class Traversal: Timed, @unchecked Sendable {
         super.mayEndAlone || obstacle == nil && progress.withLock { $0.isStarting }
     }
 
-    /// Starts sources up to the limit; completes this when the elements are exhausted and all
-    /// sources have a value.
+    /// Starts sources up to the limit; completes this when all elements have a value.
     ///
-    /// `next` starts the source of the next element, or returns nil; one thread at a time calls it.
-    /// `again` calls this once more, on the context of the user's code.
+    /// One thread at a time calls `next`. `again` calls this once more, on the context.
     func start(_ next: () throws -> FutureState?, again: @escaping Work) {
         while isPending, mayStart() {
             do {
@@ -127,8 +97,7 @@ private final class Traversal: Timed, @unchecked Sendable {
                 }
                 source.addSubscriber(subscriber)
                 if !isPending {
-                    // This completed while the source was being started, and forgot the earlier
-                    // ones.
+                    // This completed meanwhile, and forgot the earlier sources.
                     _ = forget()
                     source.unsubscribe(subscriber)
                 }
@@ -170,24 +139,6 @@ private final class Traversal: Timed, @unchecked Sendable {
         }
     }
 
-    private func sourceCompleted(_ source: FutureState, at index: Int, _ again: Work) {
-        let isFailure = unsafe source.isFailure
-        // No object of the user is freed under the lock: the notifying thread holds the subscriber,
-        // and the subscriber holds its closure.
-        progress.withLock { progress in
-            guard progress.subscribers.removeValue(forKey: index) != nil else { return }
-            progress.underWay -= 1
-            if !isFailure { progress.ended[index] = source }
-        }
-        if let error = source.error { complete(throwing: error) } else { again() }
-    }
-
-    /// Drops a subscriber; its source still counts as pending, since it will never notify.
-    private func forgetSource(at index: Int) {
-        // Not the last reference: the queue of the source keeps its subscribers until it is freed.
-        progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
-    }
-
     override func didComplete() {
         let before = forget()
         // Otherwise `propagate` has taken it.
@@ -197,23 +148,29 @@ private final class Traversal: Timed, @unchecked Sendable {
     }
 
     private func forget() -> Progress {
-        progress.withLock { progress in
-            let before = progress
-            progress = Progress(isExhausted: true, isCollected: true)
-            return before
-        }
+        progress.withLock { exchange(&$0, with: Progress(isExhausted: true, isCollected: true)) }
     }
 
-    /// A traversal, and how it resumes when one of its sources has completed.
     private struct Continuation: SourceObserver {
         let traversal: Traversal
         let again: Work
 
         func sourceCompleted(_ source: FutureState, at index: Int) {
-            traversal.sourceCompleted(source, at: index, again)
+            let isFailure = unsafe source.isFailure
+            // No object of the user is freed under the lock: the notifying thread holds the
+            // subscriber, and the subscriber holds its closure.
+            traversal.progress.withLock { progress in
+                guard progress.subscribers.removeValue(forKey: index) != nil else { return }
+                progress.underWay -= 1
+                if !isFailure { progress.ended[index] = source }
+            }
+            if let error = source.error { traversal.complete(throwing: error) } else { again() }
         }
 
-        func forgetSource(at index: Int) { traversal.forgetSource(at: index) }
+        // Its source still counts as pending, since it will never notify.
+        func forgetSource(at index: Int) {
+            traversal.progress.withLock { _ = $0.subscribers.removeValue(forKey: index) }
+        }
 
         var label: String { traversal.label }
     }

@@ -1,16 +1,14 @@
 public import CPlatform
 
-/// Bounds how deep callbacks and cancelling nest on one thread; `DeferredCalls` has what is deeper,
-/// and `Freeing` does the same for what is freed.
+/// Bounds how deep callbacks and cancelling nest on one thread, as `Freeing` does for frees.
 ///
-/// These can recurse without bound, a million levels deep:
+/// These can recurse a million levels deep:
 /// - A callback completes a promise, whose callbacks complete the next promise, and so on.
 /// - Cancelling runs up a chain, and handlers of `onCancel` cancel states that have handlers.
 /// - A lazy future begins, and follows another lazy one, which begins, and so on.
 ///
-/// Unbounded nesting would overflow the stack, and moving the calls elsewhere would change the
-/// thread (law 25). So a few levels nest, as with `.immediate`, and deeper calls are deferred and
-/// run one after the other, on the same thread.
+/// That would overflow the stack, and moving the calls elsewhere would change the thread (law 25).
+/// So a few levels nest, and deeper calls run one after the other, later on the same thread.
 @usableFromInline
 enum BoundedNesting {
     @usableFromInline static let deepest: UInt32 = 32
@@ -20,7 +18,7 @@ enum BoundedNesting {
     static func notify(by state: FutureState, _ first: consuming Callback.Body? = nil) {
         guard descend() else {
             if let first { state.putBack(first) }
-            return DeferredCalls.append(toNotify: state)
+            return unsafe DeferredCalls.mine.pointee.toNotify.append(state)
         }
         state.notifyAll(consume first)
         ascend()
@@ -28,14 +26,14 @@ enum BoundedNesting {
 
     /// Cancels `state`, which has no interested subscriber left.
     static func cancel(_ state: FutureState) {
-        guard descend() else { return DeferredCalls.append(toCancel: state) }
+        guard descend() else { return unsafe DeferredCalls.mine.pointee.toCancel.append(state) }
         _ = state.cancel()
         ascend()
     }
 
     /// Begins `state`, a lazy one whose first subscriber has arrived.
     static func begin(_ state: FutureState) {
-        guard descend() else { return DeferredCalls.append(toCall: [{ state.begin() }]) }
+        guard descend() else { return DeferredCalls.append(.call([{ state.begin() }])) }
         // The subscribers that arrive later share what it begins (law 38).
         Deadline.without { state.begin() }
         ascend()
@@ -43,20 +41,20 @@ enum BoundedNesting {
 
     /// Makes `state`, which has notified its subscribers, release what it holds until completion.
     static func release(by state: FutureState) {
-        guard descend() else { return DeferredCalls.append(toRelease: state) }
+        guard descend() else { return DeferredCalls.append(.release(state)) }
         state.didComplete()
         ascend()
     }
 
     /// Calls handlers of the user, and frees them.
     static func call(_ handlers: consuming [Work]) {
-        guard descend() else { return DeferredCalls.append(toCall: handlers) }
+        guard descend() else { return DeferredCalls.append(.call(handlers)) }
         call(each: consume handlers)
         ascend()
     }
 
     /// Calls handlers of the user, which do not see the deadline of the caller (law 38).
-    static func call(each handlers: consuming [Work]) {
+    fileprivate static func call(each handlers: consuming [Work]) {
         let handlers = handlers
         Deadline.without { for handler in handlers { handler() } }
     }
@@ -84,45 +82,36 @@ enum BoundedNesting {
 /// The order is:
 /// 1. Subscribers are notified, in order.
 /// 2. States without interested subscribers are cancelled.
-/// 3. The rest runs, in order: releases after completion, handlers of cancelled promises, lazy
-///    futures that begin.
+/// 3. The rest runs, in order: releases after completion, handlers of cancelling, lazy begins.
 @usableFromInline
 @safe struct DeferredCalls: ~Copyable {
-    private var toNotify = CompletedSources()
-    private var toCancel: [FutureState] = []
+    fileprivate var toNotify = FIFO<FutureState>()
+    fileprivate var toCancel: [FutureState] = []
     private var others = FIFO<Other>()
 
-    private enum Other {
+    fileprivate enum Other {
         case release(FutureState)
         case call([Work])
     }
 
     private typealias Pointer = UnsafeMutablePointer<DeferredCalls>
 
-    static func append(toNotify state: FutureState) { unsafe mine.pointee.toNotify.append(state) }
-
-    static func append(toCancel state: FutureState) { unsafe mine.pointee.toCancel.append(state) }
-
-    static func append(toRelease state: FutureState) {
-        unsafe mine.pointee.others.append(.release(state))
-    }
-
-    static func append(toCall handlers: [Work]) {
-        unsafe mine.pointee.others.append(.call(handlers))
-    }
+    fileprivate static func append(_ other: Other) { unsafe mine.pointee.others.append(other) }
 
     /// Runs what the calling thread has deferred, and what it defers meanwhile.
     @usableFromInline
     static func run() {
-        // Looked up in each iteration: a deferred call that waits runs all others inside, and more
-        // may be deferred after that.
+        // Looked up each time: a deferred call that waits runs all others, and defers more later.
         while let deferred = unsafe current {
-            if let state = unsafe deferred.pointee.toNotify.removeFirst() {
+            if let state = unsafe deferred.pointee.toNotify.popFirst() {
                 state.notifyAll(nil)
             } else if let state = unsafe deferred.pointee.toCancel.popLast() {
                 _ = state.cancel()
             } else if let other = unsafe deferred.pointee.others.popFirst() {
-                perform(other)
+                switch consume other {
+                case .release(let state): state.didComplete()
+                case .call(let handlers): BoundedNesting.call(each: handlers)
+                }
             } else {
                 ec_set_deferred_calls(nil)
                 unsafe deferred.deinitialize(count: 1)
@@ -131,48 +120,15 @@ enum BoundedNesting {
         }
     }
 
-    private static func perform(_ other: consuming Other) {
-        switch consume other {
-        case .release(let state): state.didComplete()
-        case .call(let handlers): BoundedNesting.call(each: handlers)
-        }
-    }
-
     private static var current: Pointer? {
         unsafe ec_deferred_calls()?.assumingMemoryBound(to: DeferredCalls.self)
     }
 
-    private static var mine: Pointer {
+    fileprivate static var mine: UnsafeMutablePointer<DeferredCalls> {
         if let deferred = unsafe current { return unsafe deferred }
         let deferred = Pointer.allocate(capacity: 1)
         unsafe deferred.initialize(to: DeferredCalls())
         unsafe ec_set_deferred_calls(deferred)
         return unsafe deferred
-    }
-}
-
-/// Completed future states that have yet to notify their subscribers, in order: an intrusive list.
-///
-/// The list owns one reference to each state. A completed state has no source any more, so its
-/// `link` holds the next one, and deferring it allocates nothing.
-@safe private struct CompletedSources: ~Copyable {
-    private var first: Unmanaged<FutureState>?
-    private var last: Unmanaged<FutureState>?
-
-    mutating func append(_ state: FutureState) {
-        let state = unsafe Unmanaged.passRetained(state)
-        if let last = unsafe last {
-            unsafe last._withUnsafeGuaranteedRef { unsafe $0.nextToNotify = state }
-        } else {
-            unsafe first = state
-        }
-        unsafe last = state
-    }
-
-    mutating func removeFirst() -> FutureState? {
-        guard let state = unsafe first else { return nil }
-        unsafe first = state._withUnsafeGuaranteedRef { unsafe $0.nextToNotify.take() }
-        if unsafe first == nil { unsafe last = nil }
-        return unsafe state.takeRetainedValue()
     }
 }

@@ -4,9 +4,7 @@ internal import Synchronization
 /// The heap object behind an `Async` of any value type: state machine, lock, links and outcome.
 ///
 /// A derived future state is a subscriber of its source. One object is both, so that each link of a
-/// chain costs one allocation. The queue of the source owns the subscriber; see `link` for how the
-/// subscriber refers to its source. Completion, value, subscribers and source have extensions of
-/// their own below.
+/// chain costs one allocation. The queue of the source owns it, and its `link` leads back.
 @usableFromInline
 @safe class FutureState: FutureSubscriber, @unchecked Sendable {
     // Unchecked: `machine` and `link` are accessed under `lock` only, which makes the run-time
@@ -20,7 +18,7 @@ internal import Synchronization
     @exclusivity(unchecked) final var isFailure = false
     /// Bits for the subclasses: one that stored them itself would be a larger object.
     @exclusivity(unchecked) final var tag: UInt8
-    /// The source, until it has notified this one; later the next in a queue of completed states.
+    /// The source, until it has notified this one.
     ///
     /// Not counted, because the source's queue counts this one. `source()` reads it under the lock.
     /// The memory it points to is always allocated:
@@ -52,11 +50,10 @@ internal import Synchronization
         super.init(mayFollow: mayFollow)
     }
 
-    // A pending state is freed when no reference is left that could complete it: for example a
-    // delay that never comes, and the futures derived from it.
+    // A pending state is freed when nothing is left to complete it, such as a delay without end.
     deinit {
-        if unsafe !machine.isQueueEmpty { unsafe machine.sourceDeinitialized(address) }
-        if unsafe type != nil || propagation != nil || !machine.isQueueEmpty { freeContents() }
+        if unsafe !machine.queue.isEmpty { unsafe machine.queue.sourceDeinitialized(address) }
+        if unsafe type != nil || propagation != nil || !machine.queue.isEmpty { freeContents() }
     }
 
     // Acquiring: a thread that sees the completion also sees the outcome.
@@ -80,29 +77,23 @@ internal import Synchronization
             unsafe link = nil
             unsafe sourceWasFreed = true
         }
-        unlock()
+        lock.unlock()
     }
 
-    // MARK: - Overridden by subclasses
-
-    /// Runs once, after all subscribers were notified, in a state whose tag has
-    /// `holdsUntilCompletion`.
+    /// Runs once, after all subscribers were notified, if the tag has `holdsUntilCompletion`.
     func didComplete() {}
 
     override final func notify(by source: FutureState) {
         sourceCompleted(source)
-        if isPending { forget(source) }
+        guard isPending, lockIfPending() else { return }
+        // It has notified this state, and may be freed.
+        if unsafe link?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() {
+            unsafe link = nil
+        }
+        lock.unlock()
     }
 
-    /// Reacts to the completion of the source.
     func sourceCompleted(_ source: FutureState) { propagate(source) }
-
-    /// Runs the propagation, on the context of the hop; on the notifying thread if the outcome
-    /// skips the function.
-    func arrive(with source: FutureState) { fatalError("A state that hops overrides this.") }
-
-    /// Handles that the context refused or dropped the job of its context hop.
-    func refuse(_ refusal: Refusal) { fatalError("A state that hops overrides this.") }
 
     /// Whether it may be moved to the queue of the state that its source follows.
     var isMovable: Bool { true }
@@ -125,9 +116,7 @@ internal import Synchronization
     /// Whether it is cancelled when its last interested subscriber has left.
     var cancelsWhenUnwanted: Bool { true }
 
-    /// Begins what computes the value of a lazy state, unless it has completed.
-    ///
-    /// Called once, by the thread whose subscriber is the first, without any lock.
+    /// Begins what computes the value of a lazy state; called once, without any lock.
     func begin() {}
 
     /// Raises the priority of the task that computes its value, if there is one.
@@ -144,8 +133,7 @@ internal import Synchronization
     /// Whether it may complete although its dependencies do not.
     var mayEndAlone: Bool { false }
 
-    /// What the calling thread keeps from running, and this needs beside its dependencies; nil if
-    /// there is no such thing.
+    /// What the caller keeps from running, and this needs beside its dependencies; nil if nothing.
     var obstacle: String? { nil }
 
     override var label: String { "a value made by hand" }
@@ -169,12 +157,10 @@ extension FutureState {
         return false
     }
 
-    final func unlock() { lock.unlock() }
-
     /// Reads under the lock what exists only until completion; nil afterwards.
     final func whilePending<Value>(_ read: () -> Value?) -> Value? {
         guard lockIfPending() else { return nil }
-        defer { unlock() }
+        defer { lock.unlock() }
         return read()
     }
 
@@ -200,8 +186,7 @@ extension FutureState {
         notify(completion, asTail: true)
     }
 
-    /// Unlocks, notifies all subscribers and unsubscribes from the source, which may cancel it
-    /// (law 26).
+    /// Unlocks, notifies all subscribers and leaves the source, which may cancel that (law 26).
     final func finishCompletionAndUnsubscribe(_ completion: consuming Completion) {
         let source = source()
         unsafe link = nil
@@ -211,7 +196,7 @@ extension FutureState {
         didGiveUp(beforeNotified: hasLeft)
     }
 
-    fileprivate final func notify(_ completion: consuming Completion, asTail: Bool = false) {
+    private final func notify(_ completion: consuming Completion, asTail: Bool = false) {
         // Consumed, so that the callback and its captures are freed within the bounds of nesting.
         let first = completion.first
         completion.first = nil
@@ -255,20 +240,18 @@ extension FutureState {
         return true
     }
 
-    /// Frees what the state still owns; called by its `deinit`.
-    ///
-    /// The user's closures and values may own further states, a million of them in a row.
+    /// Frees the user's closures and values, which may own further states, a million in a row.
     private final func freeContents() {
         guard let depth = Freeing.descend() else {
             return unsafe Freeing.postpone(
                 Contents(
                     queue: machine.takeQueue(), propagation: propagation.take(),
-                    outcome: takeOutcome()))
+                    outcome: type.take().map { takeOutcome($0) }))
         }
         if let type = unsafe type { destroy(type) }
         unsafe type = nil
         unsafe propagation = nil
-        if unsafe !machine.isQueueEmpty { _ = unsafe machine.takeQueue() }
+        if unsafe !machine.queue.isEmpty { _ = unsafe machine.takeQueue() }
         Freeing.ascend(to: depth)
     }
 
@@ -286,12 +269,11 @@ extension FutureState {
     }
 }
 
-/// Completing a future state with a value, storing and loading: the state does not know the type.
+/// The thin generic layer that knows the type of the value: only it stores and loads.
 ///
 /// The objects behind an `Async` are not generic: unspecialized generic code looks up types at run
-/// time, which costs more than all other work here. The thin generic layer on top knows the type
-/// and is specialized where it is called. Only that layer stores and loads, and all `Async`s that
-/// share a future state have the same type.
+/// time, which costs more than all other work here. This layer is specialized where it is called,
+/// and all `Async`s that share a future state have the same type.
 extension FutureState {
     /// Completes it with a value; false, and no effect, if it had completed already (law 24).
     @inlinable
@@ -327,8 +309,7 @@ extension FutureState {
     /// Completes it like another state of the same type, which has completed.
     @inlinable
     final func complete<Value>(like other: FutureState, _ type: Value.Type) {
-        let outcome: Result<Value, any Error> = other.outcome()
-        complete(with: outcome)
+        complete(with: other.outcome() as Result<Value, any Error>)
     }
 
     /// Whether values of this type are stored inline, in the words themselves.
@@ -377,21 +358,13 @@ extension FutureState {
         }
     }
 
-    /// Moves the contents out of the words; nil if there is nothing to free.
-    private final func takeOutcome() -> Any? {
-        guard let type = unsafe type else { return nil }
-        unsafe self.type = nil
-        return takeOutcome(type)
-    }
-
+    /// Moves the contents out of the words.
     private final func takeOutcome<Value>(_ type: Value.Type) -> Any {
         if Self.fits(type) { return unsafe take(type) }
         let pointer = unsafe take(UnsafeMutablePointer<Value>.self)
         defer { unsafe pointer.deallocate() }
         return unsafe pointer.move()
     }
-
-    // MARK: - The words
 
     /// Initializes the words, which hold no value, with a value.
     @inlinable @inline(__always)
@@ -409,8 +382,7 @@ extension FutureState {
 
     @inlinable @inline(__always)
     @unsafe final func withWords<Result>(_ body: (UnsafeMutableRawPointer) -> Result) -> Result {
-        // A stored property of an object has a stable address if it has neither observers nor
-        // exclusivity checks.
+        // A stored property without observers and exclusivity checks has a stable address.
         unsafe withUnsafeMutablePointer(to: &words) { unsafe body(UnsafeMutableRawPointer($0)) }
     }
 }
@@ -431,8 +403,7 @@ extension FutureState {
 
     /// Whether a lazy state must begin, which is so once; under the lock.
     ///
-    /// The tag changes while it is pending only: the thread that completed it reads the tag without
-    /// the lock.
+    /// The tag changes only while it is pending: who completed it reads the tag without the lock.
     private final func mustBegin() -> Bool {
         guard unsafe tag & Self.beginsWithInterest != 0, unsafe machine.phase == .pending else {
             return false
@@ -443,10 +414,7 @@ extension FutureState {
 
     /// Begins a lazy state whose first subscriber is about to arrive.
     final func beginIfLazy() {
-        guard lockIfPending() else { return }
-        let mustBegin = mustBegin()
-        unlock()
-        if mustBegin { BoundedNesting.begin(self) }
+        if whilePending({ mustBegin() }) == true { BoundedNesting.begin(self) }
     }
 
     /// Adds a subscriber that is notified in order, and does not count as interest (law 26).
@@ -531,10 +499,7 @@ extension FutureState {
         unsafe ec_set_tail_callee(outer)
     }
 
-    /// Calls the first callback.
-    ///
-    /// A function of its own: the loop of `notifyQueue` would retain once more per link if it also
-    /// held a callback that is consumed.
+    /// A function of its own: with it `notifyQueue` would retain once more per link.
     @inline(never)
     private final func callFirst(_ first: consuming Callback.Body?) {
         guard let first else { return }
@@ -546,7 +511,7 @@ extension FutureState {
     /// The thread's tail is the subscriber that is being notified. It is set here before each
     /// notification. A subscriber that completes in its notification clears it in `becomesTail`,
     /// and leaves its own queue to this loop. `notifyAll` restores the tail of an outer loop.
-    fileprivate final func notifyQueue() -> FutureState? {
+    private final func notifyQueue() -> FutureState? {
         var tail: FutureState?
         unsafe Frame.enter(identity) {
             while let subscriber = next() {
@@ -569,7 +534,7 @@ extension FutureState {
         return true
     }
 
-    fileprivate final func next() -> FutureSubscriber? {
+    private final func next() -> FutureSubscriber? {
         lock.lock()
         defer { lock.unlock() }
         let subscriber = unsafe machine.next()
@@ -583,12 +548,6 @@ extension FutureState {
         lock.lock()
         unsafe machine.putBack(callback)
         lock.unlock()
-    }
-
-    /// The next in the queue of completed states; owned by the notifying thread.
-    final var nextToNotify: Unmanaged<FutureState>? {
-        get { unsafe link }
-        set { unsafe link = newValue }
     }
 
     /// The owner of the frame on the thread's stack while the subscribers are notified.
@@ -610,7 +569,6 @@ extension FutureState {
         subscribe(to: source)
     }
 
-    /// Subscribes to its source; for a state that no other thread refers to yet.
     final func subscribe(to source: FutureState) {
         unsafe link = Unmanaged.passUnretained(source)
         source.addSubscriber(self)
@@ -641,9 +599,8 @@ extension FutureState {
 
     /// Takes the only subscriber out of the queue, if that is a state which may be moved.
     ///
-    /// For a state that only its caller refers to, and that is to complete like another one. Its
-    /// follower subscribes to that other one instead, and this one is freed. So a function that
-    /// calls itself through `flatMap` does not keep one state for each call.
+    /// For a state that only its caller refers to: its follower follows the next state instead, so
+    /// that a function which calls itself through `flatMap` does not keep one state for each call.
     private final func onlyFollower() -> FutureState? {
         lock.lock()
         defer { lock.unlock() }
@@ -655,13 +612,12 @@ extension FutureState {
     private final func move(to other: FutureState) {
         guard other !== self else { return _ = complete(throwing: AsyncError.waitsForItself) }
         guard lockIfPending() else {
-            // It was cancelled while it was in no queue. The cancelling thread could not remove it,
-            // so this thread owns the propagation.
+            // Cancelled while it was in no queue: this thread owns the propagation.
             freePropagation()
             return other.cancelIfUnwanted()
         }
         unsafe link = Unmanaged.passUnretained(other)
-        unlock()
+        lock.unlock()
         other.addFollower(self)
     }
 
@@ -671,25 +627,23 @@ extension FutureState {
         if isPending { propagation?(source, self) }
     }
 
-    /// Clears the link to a source that has notified this state and may be freed.
-    final func forget(_ source: FutureState) {
-        guard lockIfPending() else { return }
-        if unsafe link?.toOpaque() == Unmanaged.passUnretained(source).toOpaque() {
-            unsafe link = nil
-        }
-        lock.unlock()
-    }
-
     /// The source, while this is pending and has exactly one.
-    final var awaited: FutureState? {
-        lock.lock()
-        defer { lock.unlock() }
-        return unsafe machine.phase == .pending ? source() : nil
-    }
+    final var awaited: FutureState? { whilePending { source() } }
 
     /// A source that must complete first, and the subscriber in its queue.
     struct Dependency {
         let subscriber: FutureSubscriber
         let source: FutureState
     }
+}
+
+/// Storage for two words of any type, at a stable address.
+///
+/// Made of atomics, which are never copied or moved. Code that asks for the address of two plain
+/// integers would get that of a copy. The optimizer assumes that integers need no owner, and would
+/// then free the future state before what was read from the copy is retained.
+@usableFromInline
+struct OutcomeWords: ~Copyable {
+    private let first = Atomic<UInt>(0)
+    private let second = Atomic<UInt>(0)
 }

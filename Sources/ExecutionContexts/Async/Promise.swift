@@ -24,7 +24,7 @@ public final class Promise<Value: Sendable>: Sendable {
         state = PromiseState(location: CodePlace(fileID, line))
     }
 
-    /// The same, for a caller of the library, which has noted its own caller's place.
+    /// For a caller in the library, which passes its own caller's place.
     package init(at place: CodePlace) { state = PromiseState(location: place) }
 
     @inlinable
@@ -58,25 +58,20 @@ public final class Promise<Value: Sendable>: Sendable {
         state.complete(with: Result(catching: body))
     }
 
-    /// Completes it like `other`, when that completes; false if it had completed, or follows one
-    /// already (law 24).
+    /// Completes it like `other`; false if it had completed, or follows one already (law 24).
     ///
-    /// It may still be completed by hand or cancelled; then it no longer subscribes to the other
-    /// one.
+    /// It may still be completed by hand or cancelled, and then leaves the other one.
     @inlinable
     @discardableResult
     public func follow(_ other: Async<Value>) -> Bool {
         state.tryFollow(other.state, FutureState.copy(Value.self))
     }
 
-    /// Runs `body` once, when the `Async` is cancelled or if it has been; never after another
-    /// outcome.
+    /// Runs `body` once, if the `Async` is cancelled or has been; never after another outcome.
     ///
-    /// At that time the `Async` has completed with `CancellationError`, and the body stops the
-    /// operation that would have completed it. The body runs on the thread that cancels, before the
-    /// cancelling call returns. It is freed as soon as it cannot be called any more. A body may
-    /// cancel a promise that has such a body, and so on: from 32 levels on, the inner call returns
-    /// first (law 25).
+    /// By then the `Async` has completed with `CancellationError`. The body runs on the thread that
+    /// cancels, before the cancelling call returns, and is freed once it cannot be called any more.
+    /// Bodies that cancel nest 32 deep; from there on, the inner call returns first (law 25).
     public func onCancel(_ body: @escaping Work) { state.onCancel(body) }
 }
 
@@ -87,7 +82,6 @@ extension Promise where Value == Void {
     public func succeed() -> Bool { succeed(()) }
 }
 
-/// The future state of a promise: knows its source location, and the handlers of its cancellation.
 @usableFromInline
 @safe final class PromiseState: FutureState, @unchecked Sendable {
     // Unchecked: the handlers and the marks change while the state is locked and pending;
@@ -119,7 +113,7 @@ extension Promise where Value == Void {
     func onCancel(_ body: @escaping Work) {
         if lockIfPending() {
             withHandlers { $0.all.append(body) }
-            unlock()
+            lock.unlock()
         } else if unsafe wasCancelled {
             BoundedNesting.call([body])
         }
@@ -163,20 +157,17 @@ extension Promise where Value == Void {
     /// Follows another state; false if this one has completed, or follows one already.
     @usableFromInline
     func tryFollow(_ other: FutureState, _ copy: @escaping Propagation) -> Bool {
-        guard beginToFollow(other) else {
+        let begins = whilePending { () -> Bool in
+            if unsafe follows { return false }
+            unsafe follows = true
+            withHandlers { $0.followed = other }
+            return true
+        }
+        guard begins == true else {
             other.cancelIfUnwanted()
             return false
         }
         follow(other, copy)
-        return true
-    }
-
-    private func beginToFollow(_ other: FutureState) -> Bool {
-        guard lockIfPending() else { return false }
-        defer { unlock() }
-        if unsafe follows { return false }
-        unsafe follows = true
-        withHandlers { $0.followed = other }
         return true
     }
 

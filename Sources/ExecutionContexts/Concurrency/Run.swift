@@ -187,7 +187,7 @@ private final class TaskState<Value: Sendable>: FutureState, @unchecked Sendable
         }
         guard lockIfPending() else { return }
         self.task = task
-        unlock()
+        lock.unlock()
     }
 
     override func cancel() -> Bool {

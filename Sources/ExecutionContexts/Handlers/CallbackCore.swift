@@ -10,18 +10,15 @@ internal import Synchronization
 /// | `called` | `over` | the run on the context, or its refusal, or the drop of the job |
 private enum State: UInt8, AtomicRepresentable { case waiting, called, over }
 
-/// The state of a wrapped handler with any arguments: it runs once on its context, or is reported.
+/// A wrapped handler with any arguments: it runs once on its context, or is reported.
 @usableFromInline
 class CallbackCore: @unchecked Sendable {
-    // Unchecked: `boundValues` belongs to the caller that moves `state` from waiting. The handler,
-    // a property of the subclass, belongs to the thread that moves `state` to over. The rest is
-    // constant.
+    // Unchecked: `bindValues` belongs to the caller that moves `state` from waiting. The subclass's
+    // handler belongs to the thread that moves `state` to over. The rest is constant.
 
     /// What a caller of the wrapped handler has to do.
     @usableFromInline
-    enum Action {
-        case nothing, here, submit
-    }
+    enum Action { case nothing, here, submit }
 
     private let state = Atomic<State>(.waiting)
     /// Whether the context is `.immediate`, so that nothing is kept for later.
@@ -29,8 +26,8 @@ class CallbackCore: @unchecked Sendable {
     private let context: any ExecutionContext
     private var onFault: (@Sendable (CallbackFault) -> Void)?
     fileprivate let location: CodePlace
-    /// The values that the context binds where the handler is wrapped, for where it runs.
-    private var boundValues: BoundValues?
+    /// Returns the job with the values that the context binds where the handler is wrapped.
+    private var bindValues: ((_ job: @escaping Work) -> Work)?
 
     @usableFromInline
     init(
@@ -41,17 +38,23 @@ class CallbackCore: @unchecked Sendable {
         self.onFault = onFault
         location = CodePlace(fileID, line)
         runsHere = type(of: context) == ImmediateContext.self
-        boundValues = context.submissionTransform.map(BoundValues.init)
+        // The task-locals of the wrapping task are taken here, before there is a job.
+        bindValues = context.submissionTransform.map { binding in
+            let later = LaterJob()
+            let bound = binding { later.job?() }
+            return { job in
+                later.job = job
+                return bound
+            }
+        }
     }
 
-    /// Releases the handler.
     func discard() { fatalError("A subclass of CallbackCore must override discard().") }
 
     /// Decides what this call of the wrapped handler does; every call starts with it.
     @usableFromInline
     final func begin() -> Action {
-        let isFirst = transition(from: .waiting, to: runsHere ? .over : .called)
-        guard isFirst else {
+        guard transition(from: .waiting, to: runsHere ? .over : .called) else {
             report(.calledAgain)
             return .nothing
         }
@@ -63,9 +66,8 @@ class CallbackCore: @unchecked Sendable {
     final func send(_ work: @escaping Work) {
         let call = CompletionGuard(HandlerCall(core: self, work: work))
         var job = call.work
-        if let boundValues {
-            self.boundValues = nil
-            job = JobSource.carry(JobSource(location), boundValues.bind(job))
+        if let bindValues = bindValues.take() {
+            job = JobSource.carry(JobSource(location), bindValues(job))
         }
         context.execute(job, refused: { call.refuse($0) })
     }
@@ -76,8 +78,7 @@ class CallbackCore: @unchecked Sendable {
     /// Called by `deinit` of the subclass, which gives its handler away.
     final func wasReleased<Handler: Sendable>(with handler: consuming Handler?) {
         guard transition(from: .waiting, to: .over) else { return }
-        let fault = CallbackFault(
-            .neverCalled, context: context.name, sourceLocation: location.call)
+        let fault = fault(.neverCalled)
         Freeing.free(consume handler)
         if let onFault { BoundedNesting.call([{ onFault(fault) }]) }
     }
@@ -90,12 +91,13 @@ class CallbackCore: @unchecked Sendable {
         report(.refused(reason))
     }
 
-    private func report(_ reason: CallbackFault.Reason) {
-        onFault?(CallbackFault(reason, context: context.name, sourceLocation: location.call))
+    private func report(_ reason: CallbackFault.Reason) { onFault?(fault(reason)) }
+
+    private func fault(_ reason: CallbackFault.Reason) -> CallbackFault {
+        CallbackFault(reason: reason, context: context.name, sourceLocation: location.call)
     }
 
-    // Acquiring and releasing: the thread that takes the handler sees the writes of the wrapping
-    // thread.
+    // Acquiring and releasing: who takes the handler sees the writes of the wrapping thread.
     private func transition(from old: State, to new: State) -> Bool {
         SimulationHooks.point()
         return state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
@@ -103,7 +105,6 @@ class CallbackCore: @unchecked Sendable {
     }
 }
 
-/// The job that calls the handler.
 private struct HandlerCall: GuardedJob {
     let core: CallbackCore
     var work: Work?
@@ -112,8 +113,7 @@ private struct HandlerCall: GuardedJob {
 
     mutating func run() {
         guard core.beginRun() else { return }
-        let work = work.take()!
-        work()
+        work.take()!()
     }
 
     func refuse(_ refusal: Refusal) { core.wasRefused(refusal.reason) }
@@ -121,33 +121,14 @@ private struct HandlerCall: GuardedJob {
     func drop() { core.wasRefused(.abandoned) }
 }
 
-/// What a context binds to a job, taken before there is a job: the wrapping task's task-locals.
-private final class BoundValues: Sendable {
-    private final class Box: @unchecked Sendable {
-        // Unchecked: written by the first caller before the context gets the job, then only read.
-        var job: Work?
-    }
-
-    private let box: Box
-    private let bound: Work
-
-    init(_ binding: @Sendable (_ work: @escaping Work) -> Work) {
-        let box = Box()
-        self.box = box
-        bound = binding { box.job?() }
-    }
-
-    /// Returns `job` with the bound values; to be called once.
-    func bind(_ job: @escaping Work) -> Work {
-        box.job = job
-        return bound
-    }
+private final class LaterJob: @unchecked Sendable {
+    // Unchecked: written by the first caller before the context gets the job, then only read.
+    var job: Work?
 }
 
 /// A wrapped handler that waits for its call; the closure that `callback` returns retains it.
 ///
-/// The handler stays here until the context runs it: a caller that retained it as well might
-/// release it last (law 10).
+/// Only this keeps the handler until it runs: a caller could be the last to release it (law 10).
 @usableFromInline
 @_fixed_layout
 final class CallbackState<Handler: Sendable>: CallbackCore, @unchecked Sendable {
@@ -180,8 +161,7 @@ final class CallbackState<Handler: Sendable>: CallbackCore, @unchecked Sendable 
 
 /// A fault of a completion handler that `callback` or `fromCallback` made.
 ///
-/// The mistake is seldom in the code that made the handler: a function called it twice or never, or
-/// a context dropped its job. So a fault is reported, and does not trap.
+/// The mistake is seldom in the code that made the handler, so it is reported, and does not trap.
 public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// How the handler was misused, or why it did not run.
     public enum Reason: Hashable, Sendable {
@@ -199,12 +179,6 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
     public let context: String?
     /// The source location that made the handler, as file and line.
     public let sourceLocation: String
-
-    init(_ reason: Reason, context: String?, sourceLocation: String) {
-        self.reason = reason
-        self.context = context
-        self.sourceLocation = sourceLocation
-    }
 
     public var description: String {
         switch reason {
@@ -228,12 +202,10 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// Writes the description to standard error, as one line.
     ///
-    /// This is what `onFault` does by default. It ignores a handler that did not run because its
-    /// token was invalidated: that is what the token is for.
+    /// `onFault` does this by default. It ignores a handler whose token was invalidated.
     public func report() {
         if reason == .refused(.invalidated) { return }
-        // One write, so that the lines of several threads do not mix. Without standard error it is
-        // lost.
+        // One write, so that the lines of several threads do not mix.
         var line = "ExecutionContexts: \(description)\n"
         line.withUTF8 { unsafe ec_write_error($0.baseAddress, $0.count) }
     }
@@ -244,7 +216,6 @@ public struct CallbackFault: Error, Hashable, Sendable, CustomStringConvertible 
 // - The context is `any`: no code is specialized for the type of a context that is not known.
 // - Structs: a generic class would call a bare closure through a thunk, with another allocation.
 
-/// A handler without arguments.
 @usableFromInline
 @frozen
 struct Handler0: Sendable {
@@ -270,7 +241,6 @@ struct Handler0: Sendable {
     }
 }
 
-/// A handler with one argument.
 @usableFromInline
 @frozen
 struct Handler1<First: Sendable>: Sendable {
@@ -279,7 +249,6 @@ struct Handler1<First: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First) -> Void) { self.call = call }
 
-    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
@@ -296,7 +265,6 @@ struct Handler1<First: Sendable>: Sendable {
     }
 }
 
-/// A handler with two arguments.
 @usableFromInline
 @frozen
 struct Handler2<First: Sendable, Second: Sendable>: Sendable {
@@ -305,7 +273,6 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First, Second) -> Void) { self.call = call }
 
-    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
@@ -322,7 +289,6 @@ struct Handler2<First: Sendable, Second: Sendable>: Sendable {
     }
 }
 
-/// A handler with three arguments.
 @usableFromInline
 @frozen
 struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
@@ -331,7 +297,6 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
     @inlinable
     init(_ call: @escaping @Sendable (First, Second, Third) -> Void) { self.call = call }
 
-    /// Returns the handler that runs this one on a context.
     @inlinable
     func wrapped(
         for context: any ExecutionContext, _ fileID: StaticString, _ line: UInt,
@@ -344,80 +309,6 @@ struct Handler3<First: Sendable, Second: Sendable, Third: Sendable>: Sendable {
             case .here: callback.take().call(first, second, third)
             case .submit: callback.send { callback.take().call(first, second, third) }
             }
-        }
-    }
-}
-
-/// What a handler made by `fromCallback` keeps: the state of the future that its first call
-/// completes.
-@usableFromInline
-final class CallbackPromise: @unchecked Sendable {
-    // Unchecked: `state` belongs to the first caller, or to `deinit` if there is no caller.
-    private let call = Decision()
-    private var state: PromiseState?
-    private let location: CodePlace
-    private var onFault: (@Sendable (CallbackFault) -> Void)?
-
-    init(
-        _ state: PromiseState, _ location: CodePlace,
-        _ onFault: @escaping @Sendable (CallbackFault) -> Void
-    ) {
-        self.state = state
-        self.location = location
-        self.onFault = onFault
-    }
-
-    // No caller is left. Captures of the closure may hold the last reference to another promise.
-    deinit {
-        state?.abandon()
-        Freeing.free(onFault.take())
-    }
-
-    /// Returns the future state to the first caller, and reports any other call.
-    ///
-    /// The state is taken out, so that a handler that was called does not keep the value alive
-    /// (law 10).
-    @usableFromInline
-    func take() -> PromiseState? {
-        if call.make() { return state.take() }
-        onFault?(CallbackFault(.calledAgain, context: nil, sourceLocation: location.call))
-        return nil
-    }
-}
-
-extension Async {
-    /// Calls `start` with a handler of any kind; an error that it throws completes the future.
-    @usableFromInline
-    init(
-        _ fileID: StaticString, _ line: UInt,
-        _ onFault: @escaping @Sendable (CallbackFault) -> Void,
-        start: (
-            _ promise: CallbackPromise, _ onCancel: @escaping @Sendable (@escaping Work) -> Void
-        ) throws
-            -> Void
-    ) {
-        let location = CodePlace(fileID, line)
-        let state = PromiseState(location: location)
-        self.init(state: state)
-        do {
-            try start(CallbackPromise(state, location, onFault), { state.onCancel($0) })
-        } catch {
-            state.complete(throwing: error)
-        }
-    }
-}
-
-extension PromiseState {
-    /// Completes the future with an optional value and an optional error; the error takes
-    /// precedence.
-    @inlinable
-    func complete<Value>(with value: Value?, _ error: (any Error)?) {
-        if let error {
-            complete(throwing: error)
-        } else if let value {
-            complete(with: value)
-        } else {
-            complete(throwing: AsyncError.noOutcome)
         }
     }
 }

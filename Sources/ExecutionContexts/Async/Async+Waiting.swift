@@ -2,22 +2,39 @@ internal import CPlatform
 internal import Synchronization
 
 extension Async {
-    /// Blocks the calling thread until completion, and returns the value or throws the error (law
-    /// 27).
+    /// Waits for the value without blocking a thread, or throws the error.
+    ///
+    /// If the waiting task is cancelled, this throws `CancellationError` at once and cancels
+    /// nothing: the `Async` continues for later callers, as with `Task.value` (law 26). If it has
+    /// completed, there is no suspension. On an actor it subscribes before another job runs there.
+    @inlinable
+    public nonisolated(nonsending) func get() async throws -> Value {
+        // `isPending` acquires, so the outcome is visible to this task.
+        while state.isPending { try await state.waitInTask(cancelsIfLast: false) }
+        return try (state.outcome() as Outcome).get()
+    }
+
+    /// Waits like ``get()``, for an owner: a request of its own, not a value from a cache.
+    ///
+    /// Cancelling the waiting task also cancels this, if no one else is interested (law 26).
+    @inlinable
+    public nonisolated(nonsending) func getOrCancel() async throws -> Value {
+        while state.isPending { try await state.waitInTask(cancelsIfLast: true) }
+        return try (state.outcome() as Outcome).get()
+    }
+
+    /// Blocks the calling thread until completion; returns the value or throws the error (law 27).
     ///
     /// For threads that may block: a command-line tool's main thread, a thread of your own, a
-    /// synchronous test. It cannot be called in asynchronous code. A synchronous function that a
-    /// task calls can call it, and blocks one of the few threads that run Swift tasks: use `get()`
-    /// or a callback in production code there.
+    /// synchronous test. Asynchronous code cannot call it. A synchronous function that a task calls
+    /// can, and then blocks one of the few threads that run Swift tasks: use `get()` or a callback.
     ///
     /// A wait without a limit that its own thread keeps from ending is reported after a second, on
     /// the standard error: on the serial context that would have to complete it, for example, or
-    /// inside a callback of what it waits for. It waits on, since another thread may cancel what it
-    /// waits for.
+    /// inside a callback of what it waits for. It continues, since another thread may cancel that.
     ///
     /// When the time limit passes, it throws ``AsyncError/timedOut(after:)`` and cancels nothing.
-    /// The time is real also under a context with virtual time. With a zero or negative limit it
-    /// returns only what has completed already; nil means no limit.
+    /// The time is always real. A zero or negative limit accepts only what has completed already.
     @inlinable
     @available(
         *, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'."
@@ -26,12 +43,55 @@ extension Async {
         timeout: Duration? = nil, file: StaticString = #file, line: UInt = #line
     ) throws -> Value {
         if state.isPending { try state.block(timeout, file: file, line: line) }
-        let outcome: Outcome = state.outcome()
-        return try outcome.get()
+        return try (state.outcome() as Outcome).get()
+    }
+
+    /// Why a wait for it could not end before the calling thread resumes; nil if it could.
+    package var endlessWait: String? {
+        state.isPending ? EndlessWait.obstacle(of: state) : nil
     }
 }
 
 extension FutureState {
+    /// Suspends the task until completion; throws if the task is cancelled before that.
+    @usableFromInline
+    nonisolated(nonsending) final func waitInTask(cancelsIfLast: Bool) async throws {
+        // Before the escalation, which raises the tasks behind this.
+        if !Task.isCancelled { beginIfLazy() }
+        let waiting = WaitingTask(cancelsIfLast: cancelsIfLast)
+        try await withEscalationHandler { priority in
+            self.escalateTasks(to: priority)
+        } of: {
+            try await withCancellationHandler {
+                // Unsafe if resumed twice or never: it is notified once, or leaves once.
+                try await unsafe withUnsafeThrowingContinuation { continuation in
+                    unsafe waiting.wait(for: self, continuation)
+                }
+            } onCancel: {
+                SimulationHooks.undivided { waiting.leaveIfSecond(self) }
+            }
+        }
+    }
+
+    /// Raises the priority of the tasks that this waits for, along the chains of sources.
+    ///
+    /// A job in the queue of a context keeps its position. Bounded, so that many waiters at the end
+    /// of a chain of a million links do not each walk all of it.
+    private final func escalateTasks(to priority: TaskPriority) {
+        var current = self
+        var others: [FutureState] = []
+        for _ in 0..<256 {
+            current.escalateTask(to: priority)
+            if let source = current.awaited {
+                current = source
+            } else {
+                if current is Combinator { others += current.dependencies.map(\.source) }
+                guard let other = others.popLast() else { return }
+                current = other
+            }
+        }
+    }
+
     /// Blocks the calling thread until this has completed; throws when the time limit passes.
     @usableFromInline
     final func block(_ timeout: Duration?, file: StaticString, line: UInt) throws {
@@ -39,15 +99,12 @@ extension FutureState {
         if deadline != .min { beginIfLazy() }
         // What this thread has deferred may be what would complete this.
         DeferredCalls.run()
-        guard isPending else { return }
-        if deadline != .min, park(until: deadline, { report(file, line) }) { return }
+        if !isPending || deadline != .min && park(until: deadline, file, line) { return }
         throw AsyncError.timedOut(after: timeout ?? .zero)
     }
 
     /// Blocks the calling thread until this has completed; false if the deadline passes.
-    ///
-    /// Without a deadline it calls `report`, now and then, until that returns true.
-    private func park(until deadline: Int64, _ report: () -> Bool) -> Bool {
+    private func park(until deadline: Int64, _ file: StaticString, _ line: UInt) -> Bool {
         let waiting = WaitingThread()
         addSubscriber(waiting)
         // If this completed meanwhile, this thread may have deferred its own notification.
@@ -58,7 +115,7 @@ extension FutureState {
             repeat {
                 if waiting.park(until: MonotonicClock.nanoseconds + delay) { return true }
                 delay = min(delay * 2, 60_000_000_000)
-            } while !report()
+            } while !report(file, line)
         }
         if waiting.park(until: deadline) { return true }
         // Not cancelled: the caller still has the `Async`, and may wait again.
@@ -66,8 +123,7 @@ extension FutureState {
         return waiting.park(until: Parker.never)
     }
 
-    /// Reports that the calling thread, which waits for this, keeps it from completing, or blocks a
-    /// thread that tasks need; false if neither is known.
+    /// Reports how the caller's wait keeps this, or tasks, from continuing; false if not known.
     private func report(_ file: StaticString, _ line: UInt) -> Bool {
         let problem: String
         if let obstacle = EndlessWait.obstacle(of: self) {
@@ -89,13 +145,50 @@ extension FutureState {
     }
 }
 
-/// A thread that waits until it is notified.
+@safe private final class WaitingTask: FutureSubscriber, @unchecked Sendable {
+    // Unchecked: the continuation is written before this is queued, and belongs to the thread that
+    // removes it from there.
+    private let decision = Decision()
+    private var continuation: UnsafeContinuation<Void, any Error>?
+    private let cancelsIfLast: Bool
+
+    init(cancelsIfLast: Bool) {
+        self.cancelsIfLast = cancelsIfLast
+        super.init()
+    }
+
+    func wait(for source: FutureState, _ continuation: UnsafeContinuation<Void, any Error>) {
+        // A task that arrives cancelled is no subscriber, so a lazy source does not begin. No need
+        // to acquire: the cancelling thread has written nothing else.
+        if decision.wasMade {
+            if cancelsIfLast { source.cancelIfUnwanted() }
+            return unsafe continuation.resume(throwing: CancellationError())
+        }
+        unsafe self.continuation = continuation
+        source.addSubscriber(self)
+        leaveIfSecond(source)
+    }
+
+    /// Called when this is queued, and when the task is cancelled: the later call leaves the queue,
+    /// and resumes the task with an error unless it has been notified.
+    func leaveIfSecond(_ source: FutureState) {
+        guard !decision.make(), source.unsubscribe(self, cancelsIfLast: cancelsIfLast) else {
+            return
+        }
+        unsafe continuation.take()?.resume(throwing: CancellationError())
+    }
+
+    override func notify(by source: FutureState) { unsafe continuation.take()?.resume() }
+
+    override var label: String { "a task" }
+}
+
 private final class WaitingThread: FutureSubscriber, @unchecked Sendable {
     // Unchecked: the mark is atomic, and the parker's record belongs to the waiting thread.
     private let isNotified = Atomic<Bool>(false)
     private let parker: Parker
 
-    override init() {
+    init() {
         unsafe parker = Parker(Threads.own)
         super.init()
     }
@@ -122,17 +215,16 @@ private final class WaitingThread: FutureSubscriber, @unchecked Sendable {
     override var label: String { "a thread" }
 }
 
-/// Why a future state that the calling thread waits for cannot complete before that thread resumes,
-/// unless it is cancelled or dropped.
+/// Why a future state cannot complete before the caller, which waits for it, resumes.
 ///
 /// It follows the dependencies to what has none, and then decides backwards which states may
 /// complete: one that needs all of its dependencies, when all of them may; another one, when one of
-/// them may. What is not known counts as what may complete. So an obstacle is certain: the calling
-/// thread keeps a context busy, or keeps callbacks from being called, for as long as it waits.
+/// them may. What is not known may complete. So an obstacle is certain: the caller keeps a context
+/// busy, or keeps callbacks from being called, for as long as it waits.
 private struct EndlessWait {
     private struct Node {
         let state: FutureState
-        /// Why it cannot complete, if its dependencies do not decide that.
+        /// Why it cannot complete, whatever its dependencies do.
         var obstacle: String?
         /// How many dependencies must be found that may complete; zero if it may itself.
         var missing = 0
@@ -164,7 +256,6 @@ private struct EndlessWait {
         return nodes.count - 1
     }
 
-    /// Finds out what the state of a node needs.
     private mutating func examine(_ index: Int) {
         let state = nodes[index].state
         if state.mayEndAlone { return }
@@ -190,13 +281,7 @@ private struct EndlessWait {
         }
         // It may have completed meanwhile.
         if !state.isPending { mayEnd = true }
-        if mayEnd {
-            nodes[index].missing = 0
-        } else if needsAll {
-            nodes[index].missing = missing
-        } else {
-            nodes[index].missing = 1
-        }
+        nodes[index].missing = mayEnd ? 0 : needsAll ? missing : 1
     }
 
     /// Finds the nodes that may complete, from those that may by themselves.
@@ -210,8 +295,7 @@ private struct EndlessWait {
         }
     }
 
-    /// The obstacle nearest to the state that is waited for; without any, the states wait for each
-    /// other.
+    /// An obstacle of the state that is waited for; without any, the states wait for each other.
     private var firstObstacle: String {
         var known: Set<Int> = [0]
         var next = [0]
@@ -227,16 +311,11 @@ private struct EndlessWait {
 }
 
 extension FutureState.Dependency {
-    /// Whether the source has completed, and notifies the subscriber only when a callback that the
-    /// caller is inside of has returned.
+    /// Whether the source notifies the subscriber only after a callback that the caller is in.
     fileprivate var isHeldUpByCaller: Bool {
-        unsafe Frame.isCurrent(source.identity) && source.isAwaited(by: subscriber)
-    }
-}
-
-extension Async {
-    /// Why a wait for it could not end before the calling thread resumes; nil if it could.
-    package var endlessWait: String? {
-        state.isPending ? EndlessWait.obstacle(of: state) : nil
+        guard unsafe Frame.isCurrent(source.identity) else { return false }
+        source.lock.lock()
+        defer { source.lock.unlock() }
+        return unsafe source.machine.queue.contains(subscriber)
     }
 }

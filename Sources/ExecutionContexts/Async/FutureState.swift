@@ -189,8 +189,9 @@ extension FutureState {
     /// Unlocks, notifies all subscribers and leaves the source, which may cancel that (law 26).
     final func finishCompletionAndUnsubscribe(_ completion: consuming Completion) {
         let source = source()
+        // A source whose last reference is gone notifies nobody, also before it says that it goes.
+        let sourceWasFreed = unsafe sourceWasFreed || link != nil && source == nil
         unsafe link = nil
-        let sourceWasFreed = unsafe sourceWasFreed
         notify(completion)
         let hasLeft = source?.unsubscribe(self) ?? sourceWasFreed
         didGiveUp(beforeNotified: hasLeft)

@@ -282,9 +282,10 @@ public nonisolated(nonsending) func withDeadline<Value: Sendable>(
         }
     }
     // On no context: what keeps a context busy may be the body itself.
-    for (index, limit) in deadline.limits.enumerated() {
+    let ownTime = context.time
+    for limit in deadline.limits {
         value = value.timeout(
-            after: index == 0 ? remaining : limit.remaining,
+            after: limit.time === ownTime ? remaining : limit.remaining,
             on: TimeContext(time: limit.time, name: context.name), fileID: fileID, line: line)
     }
     return try await value.getOrCancel()

@@ -123,8 +123,12 @@ extension Async {
         let location = CodePlace(fileID, line)
         let state = PromiseState(location: location)
         self.init(state: state)
-        do { try start(CallbackPromise(state, location, onFault), { state.onCancel($0) }) } catch {
-            state.complete(throwing: error)
+        let promise = CallbackPromise(state, location, onFault)
+        // Until the error has completed the future: the promise's end would abandon it.
+        withExtendedLifetime(promise) {
+            do { try start(promise, { state.onCancel($0) }) } catch {
+                state.complete(throwing: error)
+            }
         }
     }
 }

@@ -64,12 +64,11 @@ class CallbackCore: @unchecked Sendable {
     /// Submits `work`, which takes the handler and calls it; only the first caller does.
     @usableFromInline
     final func send(_ work: @escaping Work) {
-        let call = CompletionGuard(HandlerCall(core: self, work: work))
-        var job = call.work
+        var (job, refused) = CompletionGuard.closures(for: HandlerCall(core: self, work: work))
         if let bindValues = bindValues.take() {
-            job = JobSource.carry(JobSource(location), bindValues(job))
+            job = JobSource.carry(JobSource(location), bindValues(consume job))
         }
-        context.execute(job, refused: { call.refuse($0) })
+        context.execute(consume job, refused: consume refused)
     }
 
     // Captures of the closure, as of the handler, may hold the last reference to another callback.

@@ -39,6 +39,32 @@ struct AsyncCancelMomentTests {
         #expect(async.cancel())
     }
 
+    private final class Canary: Sendable {}
+
+    @Test(arguments: [false, true])
+    func `Law 10: a cancellation that meets the end of its source frees what the function captures`(
+        hops: Bool
+    ) throws {
+        try simulate("cancelled as the source ends", schedules: 500) { sim in
+            let source = Box<Async<Int>?>(
+                Async(.success(1)).delay(.seconds(Int64.max), on: .global))
+            let canary = Box<Canary?>(Canary())
+            let derived = { (source: Async<Int>, canary: Canary) in
+                hops
+                    ? source.map(on: .global) { _ in withExtendedLifetime(canary) {} }
+                    : source.map { _ in withExtendedLifetime(canary) {} }
+            }(source.value!, canary.value!)
+            weak var captured = canary.value
+            nonisolated(unsafe) let isFreed = { captured == nil }
+            canary.value = nil
+            sim.spawn("owner") { source.value = nil }
+            sim.spawn("canceller") { _ = derived.cancel() }
+            sim.finally("the captures are freed") {
+                withExtendedLifetime(derived) { unsafe isFreed() }
+            }
+        }
+    }
+
     @Test func `Law 26: onCancel handlers run once, in order, after all subscribers are notified`()
     {
         let promise = Promise<Int>()

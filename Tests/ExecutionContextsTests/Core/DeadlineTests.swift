@@ -231,6 +231,25 @@ struct DeadlineTests {
         await #expect(throws: AsyncError.self) { try await task.value }
     }
 
+    @Test func `Law 38: of an async body's deadlines each ends it by its own time`() async {
+        let (one, other) = (ManualContext(name: "one"), ManualContext(name: "other"))
+        let task = Task {
+            try await withDeadline(in: .seconds(5), on: one) {
+                try await withDeadline(in: .seconds(100), on: other) {
+                    try await withDeadline(in: .seconds(10), on: one) {
+                        try await other.clock.sleep(for: .seconds(600))
+                    }
+                }
+            }
+        }
+        while one.delayedCount < 3 || other.delayedCount < 3 { await Task.yield() }
+        // No limit of that time is shorter than 100 s.
+        other.advance(by: .seconds(50))
+        #expect(other.delayedCount == 3)
+        one.advance(by: .seconds(5))
+        await #expect(throws: AsyncError.timedOut(after: .seconds(5))) { try await task.value }
+    }
+
     @Test func `Law 38: a job without a deadline does not get that of the thread that runs it`() {
         let seen = Box<[Bool]>([])
         withDeadline(in: .seconds(1), on: context) {}

@@ -84,6 +84,17 @@ struct CallbackBridgeTests {
         #expect(optional.value == .some(nil))
     }
 
+    @Test func `Law 24: an error that the closure throws counts where nothing keeps the handler`() {
+        let plain = Async<Int>.fromCallback {
+            (_: @escaping @Sendable (Result<Int, any Error>) -> Void) in throw Broken.here
+        }
+        #expect(plain.error as? Broken == .here)
+        let cancellable = Async<Int>.fromCallback {
+            (_: @escaping @Sendable (Int?, (any Error)?) -> Void, _) in throw Broken.here
+        }
+        #expect(cancellable.error as? Broken == .here)
+    }
+
     @Test
     func `The starting closure runs on the caller, and an error that it throws fails the future`() {
         let log = Box<[String]>([])

@@ -95,12 +95,34 @@ void ec_thread_attach(ec_thread *thread, void (*callback)(ec_thread *)) {
 }
 
 // From the Swift runtime, whose header is not available: the stable interface by which compiled
-// code counts references.
+// code counts references and reads a `weak` variable.
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
+extern void *swift_tryRetain(void *object);
 
 void ec_task_retain(void *task) { swift_retain(task); }
 void ec_task_release(void *task) { swift_release(task); }
+void *ec_try_retain(void *object) { return swift_tryRetain(object); }
+
+// From the runtime of tasks, where the standard library finds them as well. Here without the
+// optional `TaskPriority`, whose size is known at run time only.
+extern __attribute__((swiftcall)) void *swift_task_getCurrent(void);
+extern __attribute__((swiftcall)) size_t swift_task_currentPriority(void *task);
+extern __attribute__((swiftcall)) bool swift_task_isCancelled(const void *task);
+
+const void *ec_task_current(void) { return swift_task_getCurrent(); }
+
+bool ec_task_is_cancelled(const void *task) { return task && swift_task_isCancelled(task); }
+
+uint8_t ec_task_priority(void) {
+    void *task = swift_task_getCurrent();
+    return task ? (uint8_t)swift_task_currentPriority(task) : 0;
+}
+
+uintptr_t ec_code_of(const void *code, const void *captures) {
+    (void)captures;
+    return (uintptr_t)code;
+}
 
 void ec_print_error(const char *text) {
     fprintf(stderr, "%s\n", text);

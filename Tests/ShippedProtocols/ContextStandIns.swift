@@ -131,11 +131,6 @@ enum Frame {
 func ec_task_retain(_ task: UnsafeMutableRawPointer) {}
 func ec_task_release(_ task: UnsafeMutableRawPointer) {}
 
-/// Nothing is called before a trap.
-enum TrapHook {
-    static func call(_ message: String) {}
-}
-
 /// Dispatch can always begin.
 enum DispatchStart {
     static func requireTimers() {}

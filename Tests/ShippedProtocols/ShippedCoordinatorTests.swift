@@ -51,7 +51,7 @@ extension ShippedProtocolTests {
     ]
 
     /// The sources of the locks, which have a test of their own.
-    private static let locks = ["NativeLock", "EmbeddedLock", "OwnedLock", "Parker", "WorkRing"]
+    private static let locks = ["Locks", "OwnedLock", "Parker", "WorkRing"]
 
     @Test func `Each order of the coordinator is needed`() throws {
         defer { World.weakening = nil }

@@ -19,6 +19,8 @@ enum Threads {
 @usableFromInline
 package enum SimulationHooks {
     static var current: NoSimulation? { nil }
+    /// A forked child calls nothing before a trap.
+    static var isForked: Bool { true }
     static func simulation(of thread: ThreadRecord) -> NoSimulation? { nil }
     static func now(_ thread: ThreadRecord) -> Int64 { World.current.now }
     static var now: Int64 { World.current.now }
@@ -50,6 +52,9 @@ enum BlockingScope {
     enum Resumption { case whenThereIsRoom, atOnce }
     static func waiting(then resumption: Resumption, _ body: () -> Void) { body() }
 }
+
+/// No thread of the library, which parks until an instant of real time, is in a world.
+enum MonotonicClock { static var nanoseconds: Int64 { World.current.now } }
 
 /// A main thread does not spin on a single processor, so that a search has no steps for it.
 enum Processors { static var count: Int { 1 } }

@@ -245,7 +245,6 @@ void ec_task_release(void *_Nonnull task);
 /// Writes `text` and a newline to the standard error.
 void ec_print_error(const char *_Nonnull text);
 
-
 /// Gives the calling thread another record, or none; for `ended` and for simulated threads.
 static inline void ec_thread_set(ec_thread *_Nullable thread) { ec_thread_storage = thread; }
 

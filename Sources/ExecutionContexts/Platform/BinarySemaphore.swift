@@ -31,13 +31,11 @@ enum BinarySemaphore: Sendable {
         }
     }
 
-    /// Waits until the monotonic clock shows `deadline`, in nanoseconds; false if no signal
-    /// arrived.
+    /// Waits until the monotonic clock shows `deadline`; false if no signal arrived.
     func wait(until deadline: Int64) -> Bool {
         switch self {
         case .real(let semaphore):
-            // Dispatch counts from the same instant. An interval does not suffice: with 32-bit
-            // pointers, as on some watches, it has 32 bits.
+            // Dispatch counts from the same instant. An interval may have 32 bits, as on watches.
             let limit = DispatchTime(uptimeNanoseconds: UInt64(max(deadline, 1)))
             return BlockingScope.waiting(then: .whenThereIsRoom) {
                 semaphore.wait(timeout: limit) == .success

@@ -29,3 +29,12 @@ package struct BlockLayout {
         UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: alignment)
     }
 }
+
+/// Padding between two fields, which are then on different cache lines.
+///
+/// A thread that writes a word takes its whole cache line from all other threads.
+package struct CacheLinePadding: Sendable {
+    private let words: (Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0)
+
+    package init() {}
+}

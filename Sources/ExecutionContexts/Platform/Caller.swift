@@ -1,14 +1,12 @@
 internal import CPlatform
 internal import Dispatch
 
-/// The identity of a caller, which a wait carries to the thread that runs what the caller waits
-/// for.
+/// The identity of a caller, which a wait carries to the thread that runs what it waits for.
 ///
-/// A thread may be inside jobs, blocks of dispatch queues, locks and holds. Each of these asks one
-/// of three things. A thread that runs a `sync` for another thread gives that
-/// thread's answers.
+/// A thread may be inside jobs, blocks of dispatch queues, locks and holds. Each of these reads one
+/// of three things, which a thread that runs a `sync` for another thread takes from that thread.
 ///
-/// | asked                                   | by                          |
+/// | read                                    | by                          |
 /// |-----------------------------------------|-----------------------------|
 /// | the frames on the thread's stack        | the owners of the frames    |
 /// | the thread's record (`Threads.current`) | locks, holds of a thread    |
@@ -59,25 +57,19 @@ internal import Dispatch
         // The caller's frames, record and task are already here.
         if isHere { return body() }
         let here = unsafe Threads.own
-        let before = unsafe (caller: ec_caller(), callerTask: ec_caller_task_current())
+        let before = unsafe ec_caller()
         // If only one of the two threads is simulated, the simulation does not know the other one's
         // record.
         if unsafe (here.pointee.simulation == nil) == (own.pointee.simulation == nil) {
             unsafe ec_caller_set(record)
         }
-        var callerTask = unsafe ec_caller_task(task: task, own_task: Self.ownTask)
-        unsafe withUnsafePointer(to: &callerTask) { callerTask in
-            unsafe ec_caller_task_set(callerTask)
-            withFrames(body)
-        }
-        unsafe ec_caller_task_set(before.callerTask)
-        unsafe ec_caller_set(before.caller)
+        unsafe Self.act(for: task) { withFrames(body) }
+        unsafe ec_caller_set(before)
     }
 
     /// Runs `body` on the calling thread, for which this caller waits in a job.
     ///
-    /// The calling thread, task and job stay what they are, and are inside of everything that this
-    /// caller is inside of, too.
+    /// The calling thread keeps its own task and job, and is also inside of all that the caller is.
     func surround(_ body: () -> Void) { withFrames(areLent: true, body) }
 
     /// The result of `body`, for which the caller waits, run as a part of the caller's job.
@@ -89,10 +81,8 @@ internal import Dispatch
         return unsafe result.unsafelyUnwrapped
     }
 
-    /// Runs `body` with the caller's frames in front of the frames of this thread, or, if they are
-    /// lent, behind them.
-    ///
-    /// The caller's frames cannot end while its thread waits. They are not changed.
+    /// Runs `body` with the caller's frames before the frames of this thread, or, if they are lent,
+    /// after them. They cannot end while the caller's thread waits, and are not changed.
     private func withFrames(areLent: Bool = false, _ body: () -> Void) {
         let note = unsafe Int(bitPattern: frames) | (areLent ? Frame.lent : 0)
         unsafe Frame.enter(Frame.crossingOwner(record), note: note, job: Frame.crossing) {
@@ -102,18 +92,19 @@ internal import Dispatch
     }
 
     /// Runs jobs in a task that was made for them: they are not parts of that task.
-    static func outsideOfTask(_ body: () -> Void) {
+    static func outsideOfTask(_ body: () -> Void) { unsafe act(for: nil, body) }
+
+    /// Runs `body` with `task` as the task for which the calling thread acts.
+    private static func act(for task: UnsafeRawPointer?, _ body: () -> Void) {
         let before = unsafe ec_caller_task_current()
-        var callerTask = unsafe ec_caller_task(task: nil, own_task: ownTask)
+        var callerTask = unsafe ec_caller_task(task: task, own_task: ownTask)
         unsafe withUnsafePointer(to: &callerTask) { callerTask in
             unsafe ec_caller_task_set(callerTask)
             body()
         }
         unsafe ec_caller_task_set(before)
     }
-}
 
-extension Caller {
     /// Runs `body` as one job of `owner`; for owners outside of this library's sources.
     package static func runJob<Value, Failure: Error>(
         of owner: AnyObject, _ body: () throws(Failure) -> Value

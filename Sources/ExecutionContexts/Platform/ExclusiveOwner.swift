@@ -15,16 +15,14 @@ internal import Synchronization
 /// again, and a task that owns an object is retained, so that no other task gets its address.
 struct ExclusiveOwner: ~Copyable, Sendable {
     private let holder = Atomic<UInt>(0)
-    /// The nesting depth, below the number of the hold. The number distinguishes a hold from a
-    /// later one.
+    /// The nesting depth, below a number that distinguishes the hold from a later one.
     private let depth = Atomic<UInt64>(0)
     private static var number: UInt64 { 1 << 24 }
 
     /// Whether the caller is the owner.
     @inline(__always)
     var isMine: Bool {
-        // Relaxed: only the owner itself wrote what it compares equal to, and any other value is a
-        // no.
+        // Relaxed: only the owner itself wrote what compares equal, and any other value is a no.
         let holder = holder.load(ordering: .relaxed)
         return holder != 0 && Holder(word: holder).isCaller
     }
@@ -43,8 +41,7 @@ struct ExclusiveOwner: ~Copyable, Sendable {
 
     /// Holds the object once more if the caller is the owner; false for any other caller.
     ///
-    /// Another thread may end the hold at the same time. A hold that has ended does not begin
-    /// again.
+    /// Another thread may end the hold meanwhile. A hold that has ended does not begin again.
     func holdAgain() -> Bool {
         // Acquiring, here and below: see `begin`.
         SimulationHooks.point()
@@ -88,8 +85,7 @@ struct Holder {
         if let task = unsafe Caller.task { return Holder(word: UInt(bitPattern: task)) }
         if let job = Frame.job { return Holder(word: UInt(job) << 2 | Kind.job) }
         let thread = unsafe Threads.current
-        // The record is the caller's own, or that of a thread that waits for the caller. Zero means
-        // that it has no number yet.
+        // The record is the caller's own, or that of a thread that waits for the caller.
         while unsafe thread.pointee.owner_number == 0 {
             unsafe thread.pointee.owner_number = UInt32(truncatingIfNeeded: Frame.newJob())
         }

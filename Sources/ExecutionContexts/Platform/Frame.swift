@@ -4,8 +4,8 @@ internal import Synchronization
 /// Records that the calling thread runs a job of an owner, for as long as a closure runs.
 ///
 /// The frames of a thread form a list on its stack, so nested owners see each other and a frame
-/// costs a few instructions. A frame exists exactly while its job runs. So its owner says yes in
-/// `isCurrent`, and never falsely (law 4).
+/// costs a few instructions. A frame exists exactly while its job runs, so `isCurrent` is never
+/// falsely true (law 4).
 package enum Frame {
     /// The address of the object to which a frame belongs; the object outlives the frame.
     typealias Owner = UnsafeRawPointer
@@ -32,9 +32,7 @@ package enum Frame {
     @inline(__always)
     static func enterJobs<Result: ~Copyable, Failure: Error>(
         of owner: Owner, _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try unsafe enter(owner, job: 0, body)
-    }
+    ) throws(Failure) -> Result { try unsafe enter(owner, job: 0, body) }
 
     /// Ends the innermost frame's job: the next job holds nothing by the same number.
     @inline(__always)
@@ -58,8 +56,7 @@ package enum Frame {
     /// Marks a frame that is a part of a job.
     private static var noJob: UInt64 { .max }
 
-    /// Marks a frame after which the frames of a thread follow that waits for this one; the note
-    /// points to them.
+    /// Marks a frame whose note points to the frames of a thread that waits for this one.
     ///
     /// They are only read, because their thread reads them itself while it waits.
     static var crossing: UInt64 { .max - 1 }
@@ -68,7 +65,6 @@ package enum Frame {
     static func crossingOwner(_ thread: ThreadRecord) -> Owner { unsafe Owner(thread) + 3 }
 
     /// Marks, in the note of a crossing, the frames of a thread that stays in a job for this one.
-    ///
     /// They come after this thread's own frames, and their job is not this thread's.
     static var lent: Int { 1 }
 
@@ -99,31 +95,23 @@ package enum Frame {
     /// The note in the innermost frame of `owner` on this thread, or nil if there is none.
     static func note(of owner: Owner) -> Int? { unsafe find(owner)?.pointee.note }
 
-    /// Whether a job of `owner` runs on this thread.
-    ///
-    /// A frame with a note runs no job of its owner. A job of another owner that runs inside of it
-    /// on this thread is not the owner's.
+    /// Whether a job of `owner` runs on this thread. A frame with a note runs no job of its owner.
     static func isCurrent(_ owner: Owner) -> Bool {
         var next = unsafe ec_frame_top()
         while let frame = unsafe next {
             if unsafe frame.pointee.owner == owner && frame.pointee.note == 0 { return true }
-            if unsafe frame.pointee.job == crossing { return unsafe isCurrent(owner, from: frame) }
+            if unsafe frame.pointee.job == crossing { return unsafe runs(owner, from: frame) }
             unsafe next = frame.pointee.parent
         }
         return false
     }
 
-    @inline(never)
-    private static func isCurrent(_ owner: Owner, from frame: UnsafeMutablePointer<ec_frame>)
-        -> Bool
-    {
-        unsafe first(frame) { unsafe $0.pointee.owner == owner && $0.pointee.note == 0 } != nil
-    }
-
-    /// Whether a job of `owner` runs on a thread that waits, and has these frames.
+    /// Whether a job of `owner` runs in one of these frames, or on a thread that waits for them.
     ///
-    /// Any thread may ask. So it does not read the numbers of the jobs: a thread that acts for the
-    /// waiting one may be writing them. A crossing is known by its owner.
+    /// Any thread may call it, for frames of a thread that waits. So it does not read the numbers
+    /// of the jobs: a thread that acts for the waiting one may be writing them. A crossing is known
+    /// by its owner.
+    @inline(never)
     static func runs(_ owner: Owner, from start: UnsafeMutablePointer<ec_frame>?) -> Bool {
         var next = unsafe start
         while let frame = unsafe next {
@@ -167,9 +155,7 @@ package enum Frame {
         }
         return nil
     }
-}
 
-extension Frame {
     /// What the frame of an observed job points to, for as long as the job runs.
     struct Report {
         /// The numbers of the view and of the job.

@@ -5,8 +5,8 @@ internal import CPlatform
 /// The captures of a freed callback may include the last reference to the next promise, and so on,
 /// a million in a row (law 25).
 ///
-/// A few levels nest, so that a value is usually freed when the call returns. A value below these
-/// is deferred until the outermost call on this thread has freed its own.
+/// A few levels nest, so that a value is usually freed when the call returns. The outermost call on
+/// the thread frees the values below these.
 ///
 /// | the thread's word | meaning |
 /// |---|---|
@@ -53,18 +53,15 @@ package enum Freeing {
         if let state = unsafe state {
             unsafe state.pointee.depth = depth
         } else {
-            unsafe ec_set_freeing(UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
+            unsafe ec_set_freeing(
+                depth == 0 ? nil : UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
         }
     }
 
     /// Returns to this depth; the outermost call first frees the deferred values.
     static func ascend(to depth: UInt) {
-        guard let state = unsafe state else {
-            return unsafe ec_set_freeing(
-                depth == 0 ? nil : UnsafeMutableRawPointer(bitPattern: depth << 1 | 1))
-        }
-        if depth == 0 { return unsafe freeAll(of: state) }
-        unsafe state.pointee.depth = depth
+        if depth == 0, let state = unsafe state { return unsafe freeAll(of: state) }
+        enter(depth)
     }
 
     static func postpone<Value>(_ value: consuming Value) {
@@ -76,15 +73,10 @@ package enum Freeing {
 
     private static func freeAll(of state: UnsafeMutablePointer<State>) {
         unsafe state.pointee.depth = 1
-        while unsafe freeLast(of: state) {}
+        // Each is removed before it is freed: its deinit may defer more.
+        while unsafe state.pointee.deferred.popLast() != nil {}
         ec_set_freeing(nil)
         unsafe state.deinitialize(count: 1)
         unsafe state.deallocate()
-    }
-
-    /// Frees the last deferred value; false if there is none. Removes it first: its deinit may
-    /// defer more.
-    private static func freeLast(of state: UnsafeMutablePointer<State>) -> Bool {
-        unsafe state.pointee.deferred.popLast() != nil
     }
 }

@@ -7,11 +7,9 @@
     private let lock: UnsafeMutablePointer<NativeLock.Storage>
     private let value: UnsafeMutablePointer<Value>
 
-    /// The block starts on a cache line, so that a hand-over moves as few cache lines as possible.
-    private static var cacheLine: Int { 64 }
-
     package init(_ initial: consuming Value) {
-        var layout = BlockLayout(alignment: Self.cacheLine)
+        // At the start of a cache line, so that a hand-over moves as few of them as possible.
+        var layout = BlockLayout(alignment: 64)
         let start = layout.append(
             byteCount: NativeLock.layout.size, alignment: NativeLock.layout.alignment)
         let behind = layout.append(Value.self)

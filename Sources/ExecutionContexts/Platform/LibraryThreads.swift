@@ -3,9 +3,8 @@ internal import Dispatch
 
 /// The library's own threads, which the whole process shares.
 ///
-/// A thread runs one body at a time. It then stays idle for a tenth of a second, for the next body,
-/// and ends. The system's queues do not serve here: all code of the process shares their 255
-/// threads.
+/// A thread runs one body at a time. It then waits for the next one for a tenth of a second, and
+/// ends. The system's queues do not serve here: all code of the process shares their 255 threads.
 package enum LibraryThreads {
     /// How many bodies may run at a time, not counting indispensable ones.
     static var limit: Int { 1_024 }
@@ -63,12 +62,10 @@ package enum LibraryThreads {
 
     /// Runs `body` on a new thread, which ends with it; the process traps if the system has none.
     static func start(named name: String, quality: UInt32, _ body: @escaping Work) {
-        run(
-            Assignment(
-                name: name, quality: quality, isIndispensable: true, hasThread: true, body: body))
+        run(.init(name: name, quality: quality, isIndispensable: true, hasThread: true, body: body))
     }
 
-    /// Asks the system for a thread again and again for a second, and then traps.
+    /// Requests a thread from the system again and again for a second, and then traps.
     private static func startOrTrap(_ assignment: Assignment) {
         for _ in 0..<50 {
             ParkWord().park(until: MonotonicClock.nanoseconds + 20_000_000)
@@ -105,8 +102,6 @@ private final class OwnThread: @unchecked Sendable {
     // thread from the idle ones. From then on it belongs to the thread.
     private var assignment: LibraryThreads.Assignment?
     private let parkWord = ParkWord()
-    /// How long a thread stays idle, in nanoseconds.
-    private static let idleTime: Int64 = 100_000_000
 
     private init(_ assignment: LibraryThreads.Assignment) { self.assignment = assignment }
 
@@ -148,7 +143,7 @@ private final class OwnThread: @unchecked Sendable {
 
     /// Waits for the next body; false if none has come in time.
     private func isAssignedAgain() -> Bool {
-        if parkWord.park(until: MonotonicClock.nanoseconds + Self.idleTime) { return true }
+        if parkWord.park(until: MonotonicClock.nanoseconds + 100_000_000) { return true }
         if LibraryThreads.leave(self) { return false }
         // A caller has taken this thread meanwhile, and its body is on its way.
         parkWord.park()
@@ -168,4 +163,9 @@ extension DispatchQoS.QoSClass {
         default: 0
         }
     }
+}
+
+/// The processors that the program may use: on Linux those that its affinity allows.
+enum Processors {
+    static let count = max(Int(ec_processor_count()), 1)
 }

@@ -23,4 +23,8 @@ enum RunLoops {
     static var defaultMode: CFString { kCFRunLoopDefaultMode }
 }
 #endif
+#elseif !canImport(Darwin)
+#error(
+    "ExecutionContexts needs threads and a way to wait on a word: Apple platforms, Linux and Android."
+)
 #endif

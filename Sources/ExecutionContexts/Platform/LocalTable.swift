@@ -7,10 +7,8 @@ public import Synchronization
 /// thread accesses a table. Indices are used again, so a thread-local that goes takes these steps:
 ///
 /// 1. It hands each thread its value (`detach`) and sets the thread's count to zero.
-/// 2. The thread's fast path compares the index with the count anyway, so it notices at no extra
-///    cost.
-/// 3. The thread removes the detached values (`collect`) before it uses the index for another
-///    thread-local.
+/// 2. The thread's fast path, which compares the index with the count anyway, notices it.
+/// 3. The thread removes the detached values (`collect`) before it uses the index again.
 ///
 /// The serial is never used again, and guards against errors in these steps: a value is never taken
 /// for that of another thread-local, possibly of another type.
@@ -28,8 +26,7 @@ enum LocalTable {
     /// The header in front of a table's entries.
     @safe struct Header {
         var capacity: UInt32
-        /// The thread-locals whose values are being created or used on this thread, innermost
-        /// first.
+        /// The innermost thread-local whose value is being created or used on this thread.
         var making: UnsafeMutablePointer<LocalInitialization>?
     }
 
@@ -110,9 +107,7 @@ enum LocalTable {
         -> UnsafeMutableRawPointer?
     {
         guard let header = unsafe header(of: thread), unsafe storage.index < header.pointee.capacity
-        else {
-            return nil
-        }
+        else { return nil }
         let entry = unsafe entries(of: thread)[Int(storage.index)]
         return unsafe entry.serial == storage.serial ? entry.value : nil
     }
@@ -142,8 +137,7 @@ enum LocalTable {
 
 /// Frees the values of threads that end and of thread-locals that are gone (law 23).
 extension LocalTable {
-    /// How many values deinits may store while a thread ends; without a limit the thread might
-    /// never end.
+    /// How many values deinits may store at a thread's end; without a limit it might never end.
     private static var maxStoredAtEnd: Int { 1 << 20 }
 
     /// Hands an unreachable value to its thread; called under the lock of its storage.
@@ -156,16 +150,14 @@ extension LocalTable {
             // Releasing: the thread sees the node as it is. Acquiring: see `collect`.
             let (isDone, current) = unsafe detached.pointee.compareExchange(
                 expected: head, desired: UInt(bitPattern: node),
-                successOrdering: .acquiringAndReleasing,
-                failureOrdering: .relaxed)
+                successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if isDone { break }
             head = current
         }
         unsafe count(of: thread).pointee.store(0, ordering: .relaxed)
     }
 
-    /// Frees the values that were handed to the calling thread, if any, and enables the fast path
-    /// again.
+    /// Frees the values that were handed to the calling thread, and enables the fast path again.
     static func collect(_ thread: ThreadRecord) {
         guard let header = unsafe header(of: thread) else { return }
         let capacity = unsafe header.pointee.capacity
@@ -177,8 +169,7 @@ extension LocalTable {
         _ = unsafe freeDetached(of: thread)
     }
 
-    /// Frees the values of a thread that ends, on it; also those that the deinits of values store
-    /// meanwhile.
+    /// Frees the values of a thread that ends, on it, and those that their deinits store meanwhile.
     static func clear(of thread: ThreadRecord) {
         var freed = unsafe -Int(header(of: thread)?.pointee.capacity ?? 0)
         repeat {
@@ -207,7 +198,7 @@ extension LocalTable {
             emptyInARow = 0
             unsafe entries(of: thread)[index] = .empty
             let node = unsafe LocalNode.before(value)
-            // If it cannot be unlinked, its thread-local is gone, and the node is a detached one.
+            // If it cannot be unlinked, its thread-local is gone, and the node is detached.
             if unsafe node.pointee.storage.takeUnretainedValue().unlink(node) {
                 unsafe LocalNode.free(node)
             }
@@ -244,5 +235,195 @@ extension LocalTable {
 
     private static func detached(of thread: ThreadRecord) -> UnsafeMutablePointer<Atomic<UInt>> {
         unsafe ec_thread_detached(thread).assumingMemoryBound(to: Atomic<UInt>.self)
+    }
+}
+
+/// What all threads share of a thread-local without a key: its index, serial and list of values.
+///
+/// It lives until the thread-local and the last of the values are gone.
+@safe final class LocalStorage: Sendable {
+    /// The index of the value in each thread's table; used again once the thread-local is gone.
+    let index: UInt32
+    /// Never used again.
+    let serial: UInt64
+
+    private let layout: BlockLayout
+    /// The offset of the value from the start of its block.
+    fileprivate let offset: Int
+    fileprivate let deinitialize: @Sendable (UnsafeMutableRawPointer) -> Void
+    private let nodes = Guarded<Nodes>(Nodes())
+
+    @safe private struct Nodes {
+        var first: LocalNode.Pointer?
+        var isClosed = false
+    }
+
+    init<Value>(of type: Value.Type) {
+        (index, serial) = LocalIndices.take()
+        var layout = BlockLayout()
+        _ = layout.append(LocalNode.self)
+        // The node ends where the value begins.
+        offset = layout.append(
+            byteCount: MemoryLayout<Value>.size,
+            alignment: max(MemoryLayout<Value>.alignment, MemoryLayout<LocalNode>.alignment))
+        self.layout = layout
+        unsafe deinitialize = {
+            unsafe $0.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
+        }
+    }
+
+    /// Uninitialized memory for a value of the thread.
+    func makeNode(for thread: ThreadRecord) -> UnsafeMutableRawPointer {
+        let value = unsafe layout.allocate() + offset
+        let node = unsafe LocalNode.before(value)
+        unsafe node.initialize(to: LocalNode(storage: .passRetained(self), thread: thread))
+        nodes.withLock { nodes in
+            unsafe node.pointee.next = nodes.first
+            unsafe nodes.first?.pointee.previous = node
+            unsafe nodes.first = node
+        }
+        return unsafe value
+    }
+
+    /// Removes a value from the list; false if `close` has taken it, which hands it to its thread.
+    func unlink(_ node: LocalNode.Pointer) -> Bool {
+        nodes.withLock { nodes in
+            if nodes.isClosed { return false }
+            if let previous = unsafe node.pointee.previous {
+                unsafe previous.pointee.next = node.pointee.next
+            } else {
+                unsafe nodes.first = node.pointee.next
+            }
+            unsafe node.pointee.next?.pointee.previous = node.pointee.previous
+            return true
+        }
+    }
+
+    /// Hands each thread its value, and frees the caller's; for a thread-local that is gone.
+    func close() {
+        nodes.withLock { nodes in
+            nodes.isClosed = true
+            var next = unsafe nodes.first
+            while let node = unsafe next {
+                unsafe next = node.pointee.next
+                // Under the lock, so that a thread that ends and finds the list closed also finds
+                // the value.
+                unsafe LocalTable.detach(node)
+            }
+        }
+        // Only now: before the index is used again, every thread must have been handed its value.
+        LocalIndices.giveBack(index)
+        if let thread = unsafe ec_thread_current() { unsafe LocalTable.collect(thread) }
+    }
+}
+
+/// The header in front of a value.
+@safe struct LocalNode {
+    typealias Pointer = UnsafeMutablePointer<LocalNode>
+
+    /// The thread-local's storage, retained.
+    let storage: Unmanaged<LocalStorage>
+    let thread: ThreadRecord
+    // Accessed under the lock of `storage` while it is open; then `next` leads to the thread's next
+    // detached node.
+    var next: Pointer?
+    var previous: Pointer?
+
+    static func before(_ value: UnsafeMutableRawPointer) -> Pointer {
+        unsafe (value - MemoryLayout<LocalNode>.size).assumingMemoryBound(to: LocalNode.self)
+    }
+
+    static func value(of node: Pointer) -> UnsafeMutableRawPointer {
+        unsafe UnsafeMutableRawPointer(node) + MemoryLayout<LocalNode>.size
+    }
+
+    /// Frees a node that is in no list and in no table, and the value behind it.
+    static func free(_ node: Pointer) {
+        let storage = unsafe node.pointee.storage.takeRetainedValue()
+        let value = unsafe value(of: node)
+        unsafe storage.deinitialize(value)
+        unsafe (value - storage.offset).deallocate()
+    }
+}
+
+/// The indices of thread-locals without a key.
+private struct LocalIndices {
+    private var free: [UInt32] = []
+    private var next: UInt32 = 0
+    private var serial: UInt64 = 0
+
+    private static let state = Guarded(LocalIndices())
+
+    // Without a scheduling point: a static thread-local takes an index in the first schedule only,
+    // and which index it is orders nothing.
+    static func take() -> (index: UInt32, serial: UInt64) {
+        SimulationHooks.making {
+            state.withLock { state in
+                state.serial += 1
+                if let index = state.free.popLast() { return (index, state.serial) }
+                state.next += 1
+                return (state.next - 1, state.serial)
+            }
+        }
+    }
+
+    static func giveBack(_ index: UInt32) { state.withLock { $0.free.append(index) } }
+}
+
+/// Records on a thread's stack that a thread-local's value is being created or used there (law 22).
+///
+/// So an instantiator that reads its own thread-local does not call itself, and a value that a
+/// closure has taken out of its storage is not overlooked.
+@safe struct LocalInitialization {
+    private let owner: UnsafeRawPointer
+    private let outer: UnsafeMutablePointer<LocalInitialization>?
+    private let isUse: Bool
+
+    /// Runs `body`, unless it is already running on the calling thread for this owner.
+    static func once<Value>(_ owner: AnyObject, _ body: () -> Value?) -> Value? {
+        if unsafe first(of: owner, where: { unsafe !$0.pointee.isUse }) != nil { return nil }
+        return record(owner, isUse: false, body)
+    }
+
+    /// Runs `body`, which has taken the value of `owner` out of its storage.
+    static func using<Result: ~Copyable, Failure: Error>(
+        _ owner: AnyObject, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result { try record(owner, isUse: true, body) }
+
+    /// Whether a closure on the calling thread has taken the value of `owner` out of its storage.
+    static func isUsed(_ owner: AnyObject) -> Bool {
+        unsafe first(of: owner) { _ in true }?.pointee.isUse ?? false
+    }
+
+    private static func record<Result: ~Copyable, Failure: Error>(
+        _ owner: AnyObject, isUse: Bool, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let thread = unsafe Threads.own
+        unsafe LocalTable.reserve(0, on: thread)
+        let outer = unsafe LocalTable.header(of: thread)?.pointee.making
+        var frame = unsafe LocalInitialization(
+            owner: UnsafeRawPointer(Unmanaged.passUnretained(owner).toOpaque()), outer: outer,
+            isUse: isUse)
+        return try unsafe withUnsafeMutablePointer(to: &frame) {
+            (pointer: UnsafeMutablePointer<LocalInitialization>) throws(Failure) -> Result in
+            // The header is looked up each time: the body may grow the table, which moves it.
+            unsafe LocalTable.header(of: thread)?.pointee.making = pointer
+            defer { unsafe LocalTable.header(of: thread)?.pointee.making = outer }
+            return try body()
+        }
+    }
+
+    /// The innermost record of `owner` on the calling thread for which `isWanted` returns true.
+    private static func first(
+        of owner: AnyObject, where isWanted: (UnsafeMutablePointer<LocalInitialization>) -> Bool
+    ) -> UnsafeMutablePointer<LocalInitialization>? {
+        guard let thread = unsafe ec_thread_current() else { return nil }
+        let owner = unsafe UnsafeRawPointer(Unmanaged.passUnretained(owner).toOpaque())
+        var next = unsafe LocalTable.header(of: thread)?.pointee.making
+        while let frame = unsafe next {
+            if unsafe frame.pointee.owner == owner && isWanted(frame) { return unsafe frame }
+            unsafe next = frame.pointee.outer
+        }
+        return nil
     }
 }

@@ -1,14 +1,21 @@
 internal import CPlatform
 internal import Dispatch
 
-/// The waits of threads that are inside jobs, so that a circle of them is found (law 27).
+/// The wait of a thread that is inside a job: a circle of such waits is found (law 27).
 ///
-/// A thread that is inside a job keeps its context busy while it waits for another context. Each
-/// such wait is recorded while it lasts. The one that closes a circle traps: each thread in it
-/// keeps busy what another one waits for, and no wait of this kind can be cancelled. A thread
-/// outside of jobs keeps nothing busy, unless it is on the main queue. A simulation reports by
-/// itself that no thread can make progress.
-enum NestedWait {
+/// A thread that is inside a job keeps its context busy while it waits for another context. A wait
+/// that closes a circle traps: each thread in it keeps busy what another one waits for, and no wait
+/// of this kind can be cancelled. A thread outside of jobs keeps nothing busy, unless it is on the
+/// main queue. A simulation reports by itself that no thread can make progress.
+@safe struct NestedWait {
+    private let owners: Owners
+    private let isForMain: Bool
+    fileprivate let name: Name
+    /// The frames of the thread, which last as long as the wait.
+    private let frames: UnsafeMutablePointer<ec_frame>?
+    /// Whether the thread is on the main queue.
+    private let isMain: Bool
+
     /// Runs `body`, in which the caller waits until no job of the owners runs.
     ///
     /// - Parameter isForMain: whether it waits for the main queue, which a job of others may keep
@@ -21,7 +28,7 @@ enum NestedWait {
         guard unsafe ec_frame_top() != nil || isMain, SimulationHooks.current == nil else {
             return try body()
         }
-        let wait = unsafe NestedWaits.Wait(
+        let wait = unsafe NestedWait(
             owners: owners, isForMain: isForMain, name: name, frames: ec_frame_top(),
             isMain: isMain)
         let (number, circle) = waits.withUnscheduledLock { $0.add(wait) }
@@ -56,6 +63,12 @@ enum NestedWait {
         }
     }
 
+    /// Whether this thread is inside a job that the other one waits for.
+    fileprivate func keepsBusy(_ other: NestedWait) -> Bool {
+        if isMain && other.isForMain { return true }
+        return unsafe other.owners.contains { unsafe Frame.runs($0, from: frames) }
+    }
+
     private static let waits = Guarded(NestedWaits())
 
     private static func trap(_ circle: [String]) -> Never {
@@ -72,28 +85,11 @@ enum NestedWait {
 
 /// The nested waits of a process. Not synchronized: its owner guards it.
 private struct NestedWaits: ~Copyable {
-    /// What one thread waits for, and what it keeps busy meanwhile.
-    @safe struct Wait {
-        let owners: NestedWait.Owners
-        let isForMain: Bool
-        let name: NestedWait.Name
-        /// The frames of the thread, which last as long as the wait.
-        let frames: UnsafeMutablePointer<ec_frame>?
-        /// Whether the thread is on the main queue.
-        let isMain: Bool
-
-        /// Whether this thread is inside a job that the other one waits for.
-        func keepsBusy(_ other: Wait) -> Bool {
-            if isMain && other.isForMain { return true }
-            return unsafe other.owners.contains { unsafe Frame.runs($0, from: frames) }
-        }
-    }
-
-    private var waits: [(number: UInt64, wait: Wait)] = []
+    private var waits: [(number: UInt64, wait: NestedWait)] = []
     private var lastNumber: UInt64 = 0
 
     /// Adds a wait; if it closes a circle, returns what is waited for along it.
-    mutating func add(_ wait: Wait) -> (UInt64, circle: [String]?) {
+    mutating func add(_ wait: NestedWait) -> (UInt64, circle: [String]?) {
         let circle = waits.isEmpty ? nil : circle(from: wait)
         lastNumber += 1
         waits.append((lastNumber, wait))
@@ -106,7 +102,7 @@ private struct NestedWaits: ~Copyable {
         waits.removeLast()
     }
 
-    private func circle(from first: Wait) -> [String]? {
+    private func circle(from first: NestedWait) -> [String]? {
         var seen: Set<UInt64> = []
         var paths = [[first]]
         while let path = paths.popLast() {

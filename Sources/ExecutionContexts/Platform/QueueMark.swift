@@ -5,8 +5,8 @@ internal import Dispatch
 /// exclusively.
 ///
 /// Every marked queue carries a key of its own, so that a job of a queue is recognised also on the
-/// queues that target it. A key that is found is a certain yes. A key that is missing may be hidden
-/// by a nested `sync` to another queue, so the answer is then nil, never no (law 4).
+/// queues that target it. A key that is found is a yes. A missing key may be hidden by a nested
+/// `sync` to another queue, so the answer is then nil, never no (law 4).
 final class QueueMark: Sendable {
     private let key = DispatchSpecificKey<Void>()
     let exclusiveOwner = ExclusiveOwner()
@@ -17,7 +17,17 @@ final class QueueMark: Sendable {
     let target: DispatchQueue?
 
     /// What the label of a queue says.
-    enum Kind { case own, main, global }
+    enum Kind {
+        case own, main, global
+
+        init(_ queue: DispatchQueue) {
+            // On Linux the system's objects for one queue need not be identical; its labels are.
+            let label = queue.label
+            self =
+                label == DispatchQueue.main.label
+                ? .main : label.hasPrefix("com.apple.root.") ? .global : .own
+        }
+    }
 
     /// The mark of a queue, attached at the first call; all callers get the same one.
     static func of(
@@ -51,8 +61,8 @@ final class QueueMark: Sendable {
 
     /// The frame owner of callers that have the queue to themselves.
     var exclusive: Frame.Owner { unsafe Frame.owner(self) }
-    /// The frame owner of callers that share the queue by `sync`: an address that no other owner
-    /// has, as the next one.
+    /// The frame owner of callers that share the queue by `sync`. No other owner has this address
+    /// or the next one.
     var shared: Frame.Owner { unsafe Frame.owner(self) + 1 }
     /// The frame owner of jobs of the queue, whether or not they have it to themselves.
     var running: Frame.Owner { unsafe Frame.owner(self) + 2 }
@@ -64,12 +74,11 @@ final class QueueMark: Sendable {
 
     var isCurrent: Bool? { DispatchQueue.getSpecific(key: key) != nil ? true : nil }
 
-    /// The mark of the main queue. There is one main queue.
+    /// The mark of the main queue.
     static let main = SimulationHooks.making { QueueMark.of(.main) }
 
     /// Whether the caller is known to be on the main queue or the main thread.
     static var isCallerOnMain: Bool {
-        // A key that is found is a yes. A missing one may be hidden by a nested `sync` (law 4).
         // While the main queue belongs to the main thread, code on that thread has it exclusively.
         // After the queue has been handed to the system, that thread frees its values, and still
         // has the key.
@@ -79,14 +88,4 @@ final class QueueMark: Sendable {
 
     private static let marks = DispatchSpecificKey<QueueMark>()
     private static let registry = Guarded(())
-}
-
-extension QueueMark.Kind {
-    init(_ queue: DispatchQueue) {
-        // On Linux the system's objects for one queue need not be identical; its labels are.
-        let label = queue.label
-        self =
-            label == DispatchQueue.main.label
-            ? .main : label.hasPrefix("com.apple.root.") ? .global : .own
-    }
 }

@@ -3,7 +3,7 @@ public import Synchronization
 
 // The scheduling points of the library's primitives, inlined into client code.
 extension SimulationHooks {
-    /// Zero if every fast path is as short as it can be: see `ec_mode`.
+    /// See `ec_mode`.
     @inlinable @inline(__always)
     static var mode: UInt32 { ec_mode() }
 
@@ -44,7 +44,7 @@ extension SimulationHooks {
         ec_compiler_fence()
     }
 
-    /// A scheduling point, if any thread is simulated.
+    /// A scheduling point before the caller uses a word, if any thread is simulated.
     @inlinable @inline(__always)
     static func point(_ word: UnsafeRawPointer, mode: UInt32) {
         if mode & UInt32(EC_MODE_SIMULATED) != 0 { unsafe willTouch(word) }
@@ -68,7 +68,7 @@ extension SimulationHooks {
     @usableFromInline @inline(never)
     static func pointOfSimulation() { current?.willStep() }
 
-    /// Tells a simulation that the caller reads a word at no scheduling point.
+    /// Reports that the caller reads a word at no scheduling point.
     package static func look() {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { current?.didLook() }
     }

@@ -4,9 +4,8 @@ internal import Synchronization
 /// The services that a simulation provides to its threads instead of the system.
 ///
 /// The library's primitives are words that threads change atomically, and threads that park and are
-/// unparked. They do both through `SimulationHooks` and `Parker`, which ask the simulation of the
-/// calling thread, if it has one. So a simulation explores the state machines that ship, not copies
-/// of them.
+/// unparked. Both go through `SimulationHooks` and `Parker`, which call the simulation of the
+/// calling thread, if it has one. So a simulation explores the state machines that ship.
 package protocol Simulation: AnyObject {
     /// The calling thread is about to read or change a word that other threads read or change.
     func willTouch(_ word: UnsafeRawPointer)
@@ -20,11 +19,10 @@ package protocol Simulation: AnyObject {
     /// The calling thread reads a word that other threads change; no scheduling point.
     func didLook()
 
-    /// The calling thread is about to try to take the lock with this owner word. Also a scheduling
-    /// point.
+    /// The calling thread is about to try to take the lock with this owner word, which is zero or
+    /// the number of the lock owner. Also a scheduling point.
     ///
-    /// The word holds zero or the number of the lock owner. With `waits`, the thread waits for a
-    /// lock that is taken.
+    /// With `waits`, the thread waits for a lock that is taken.
     func willEnter(_ owner: UnsafeRawPointer, waits: Bool)
 
     /// The calling thread has handed the lock with this owner word over to another thread.
@@ -105,9 +103,10 @@ package enum SimulationHooks {
     /// Gives the calling thread its record now, and not in the middle of what follows.
     package static func attachThread() { _ = unsafe Threads.own }
 
-    /// How many threads are simulated. Without any, all threads take the fast paths again.
     private static let simulated = Guarded(0)
 
+    /// Counts the simulated threads. Without any, all threads take the fast paths again.
+    ///
     /// The mode may change while threads are on either path: each path is right beside the other.
     private static func count(_ change: Int) {
         simulated.withLock { simulated in
@@ -129,15 +128,15 @@ package enum SimulationHooks {
 
     /// Runs what the language calls under a lock of its own, such as a task's cancellation handler.
     ///
-    /// A simulated thread that passed the scheduler token on in there would keep that lock from the
-    /// threads that run next.
-    package static func undivided(_ body: () -> Void) {
+    /// No simulated thread could wait for that lock if this one passed on the scheduler token.
+    package static func undivided<Result>(_ body: () -> Result) -> Result {
         guard let simulation = current else { return body() }
-        simulation.undivided(body)
+        var result: Result?
+        simulation.undivided { result = body() }
+        return result!
     }
 
-    /// Runs what concerns a thread that no simulation controls: what it shares with the calling
-    /// thread is the system's.
+    /// Runs what concerns a thread that no simulation controls.
     package static func outside<Result>(_ body: () -> Result) -> Result {
         guard let simulation = current else { return body() }
         var result: Result?
@@ -147,15 +146,9 @@ package enum SimulationHooks {
 
     /// Makes what is made once in a process, without a scheduling point in it (law 33).
     ///
-    /// A scheduling point in there would be one in the first schedule only. A thread that passed
-    /// the scheduler token on in there would also keep the language's own lock, for which no
-    /// simulated thread can wait.
-    package static func making<Made>(_ make: () -> Made) -> Made {
-        guard let simulation = current else { return make() }
-        var made: Made?
-        simulation.undivided { made = make() }
-        return made!
-    }
+    /// A scheduling point in there would be one in the first schedule only. It would also be under
+    /// the language's own lock: see `undivided`.
+    package static func making<Made>(_ make: () -> Made) -> Made { undivided(make) }
 
     /// Runs `work` on a new thread of the caller's simulation; false outside of a simulation.
     static func runOnNewThread(_ work: @escaping @Sendable () -> Void) -> Bool {
@@ -176,13 +169,9 @@ package enum SimulationHooks {
         unsafe simulation(of: thread)?.now ?? MonotonicClock.nanoseconds
     }
 
-    /// A scheduling point, before the operation that other threads see; does nothing outside of a
-    /// simulation.
+    /// A scheduling point before the caller uses a word; does nothing outside of a simulation.
     @usableFromInline @inline(never)
-    static func willTouch(_ word: UnsafeRawPointer) {
-        guard let thread = unsafe ec_thread_current() else { return }
-        unsafe simulation(of: thread)?.willTouch(word)
-    }
+    static func willTouch(_ word: UnsafeRawPointer) { unsafe current?.willTouch(word) }
 
     /// Takes a `NativeLock` for a simulated thread, after a scheduling point; false for any other
     /// thread.
@@ -219,10 +208,6 @@ package enum SimulationHooks {
         return unsafe simulation(of: thread)
     }
 
-    /// A scheduling point for code that is no primitive of this library; does nothing outside of a
-    /// simulation.
-    package static func touch(_ word: UnsafeRawPointer) { unsafe willTouch(word) }
-
     /// Names the object with this word; only a simulation uses it.
     static func made(_ word: UnsafeRawPointer, _ name: @autoclosure () -> String) {
         if ec_mode() & UInt32(EC_MODE_SIMULATED) != 0 { unsafe current?.didMake(word, name()) }
@@ -250,7 +235,9 @@ package enum SimulationHooks {
     }
 
     /// How many threads have a record, which is how many a search of their slots visits.
-    package static var threadCount: Int { Threads.count }
+    package static var threadCount: Int {
+        Threads.records.withUnscheduledLock { unsafe $0.living.count }
+    }
 
     /// The word on which the calling thread would park outside of a simulation.
     ///
@@ -262,8 +249,9 @@ package enum SimulationHooks {
 
     /// Frees the calling thread's thread-local values, as at its end.
     package static func forgetLocals() {
-        guard let thread = unsafe ec_thread_current() else { return }
-        if unsafe thread.pointee.locals != nil { unsafe LocalTable.clear(of: thread) }
+        if let thread = unsafe ec_thread_current(), unsafe thread.pointee.locals != nil {
+            unsafe LocalTable.clear(of: thread)
+        }
     }
 
     /// Holds the record's simulation, whose type C does not know.
@@ -271,10 +259,9 @@ package enum SimulationHooks {
         let simulation: any Simulation
         init(_ simulation: any Simulation) { self.simulation = simulation }
     }
-}
 
-// The jobs that a thread submits, to its simulation or outside of it.
-extension SimulationHooks {
+    // MARK: - Jobs, submitted to a simulation or outside of it
+
     /// Runs `work` in the calling thread's simulation, with frames of `owner`; false outside of a
     /// simulation.
     ///
@@ -292,9 +279,8 @@ extension SimulationHooks {
         return true
     }
 
-    /// Reports that a job goes to what has this name, and that no simulation can replace it.
-    ///
-    /// Traps in a forked child.
+    /// Reports that a job goes to what has this name, and that no simulation can replace it; traps
+    /// in a forked child.
     @inline(__always)
     static func willSubmitOutside(to name: @autoclosure () -> String) {
         guard isAnywhere else { return }
@@ -302,10 +288,8 @@ extension SimulationHooks {
         current?.willSubmitOutside(to: name())
     }
 
-    /// Whether any thread is simulated, so that a look for the caller's simulation is worth it;
-    /// true in a forked child, too.
-    ///
-    /// No thread comes for a job in a forked child.
+    /// Whether a thread may be simulated, so that it is worth looking for the caller's simulation,
+    /// or the process is a forked child, where no thread comes for a job.
     @inline(__always)
     package static var isAnywhere: Bool {
         ec_mode() & UInt32(EC_MODE_SIMULATED | EC_MODE_FORKED) != 0
@@ -317,7 +301,6 @@ extension SimulationHooks {
     /// Whether this process is a child that was forked, and has not called exec.
     static var isForked: Bool { ec_mode() & UInt32(EC_MODE_FORKED) != 0 }
 
-    /// Traps in a forked child, which has none of the parent's threads that would run a job.
     private static func refuseInFork(_ name: @autoclosure () -> String) {
         require(
             !isForked,

@@ -5,9 +5,9 @@ public typealias Work = @Sendable () -> Void
 
 /// A closure taken apart into its two words, which are not reference-counted.
 ///
-/// It carries the one reference that it was made with, and adds none, on its way from the submitter
-/// to the thread that runs it. So its last owner must assemble it exactly once. An owner that takes
-/// it apart again, as `OwnedWork` does, is not the last one.
+/// It carries one reference from the submitter to the thread that runs it, and adds none. So its
+/// last owner must assemble it exactly once. An owner that takes it apart again, as `OwnedWork`
+/// does, is not the last one.
 @safe package struct UnmanagedWork: Sendable {
     package let words: ec_words
 

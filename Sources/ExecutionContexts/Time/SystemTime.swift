@@ -31,8 +31,6 @@ public final class SystemTime: TimeSource {
         case firedOnce(any DispatchSourceTimer)
     }
 
-    private static let lingering: Int64 = 100_000_000
-
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "ExecutionContexts.SystemTime", qos: .userInteractive)
 
@@ -68,7 +66,7 @@ public final class SystemTime: TimeSource {
     public func remove(_ delay: DelayedWork) {
         state.withLock { state in
             guard state.wheel.remove(delay), state.wheel.count == 0 else { return }
-            let soon = MonotonicClock.nanoseconds + Self.lingering
+            let soon = MonotonicClock.nanoseconds + 100_000_000
             if soon < state.alarm { setAlarm(soon, &state) }
         }
     }
@@ -100,8 +98,8 @@ public final class SystemTime: TimeSource {
         }
     }
 
-    /// Notes that the timer has fired; returns whether it must once more before any delay does. The
-    /// caller holds the lock.
+    /// Notes that the timer has fired; true if it must once more before any delay does. The caller
+    /// holds the lock.
     private func mustFireAgain(_ state: inout State) -> Bool {
         switch state.anchor {
         case .none: return false
@@ -147,6 +145,14 @@ public final class SystemTime: TimeSource {
         // A grid beyond 78 hours would share no more wake-ups.
         return 1 << min(63 - Int64(nanoseconds.leadingZeroBitCount), 48)
     }
+
+    /// Real time, or the simulation's time where the calling thread is simulated.
+    static var ofCaller: any TimeSource {
+        guard SimulationHooks.isAnywhere,
+            let simulation = SimulationHooks.current as? any TimedSimulation
+        else { return shared }
+        return simulation.time
+    }
 }
 
 extension [DelayedWork] {
@@ -166,14 +172,4 @@ extension [DelayedWork] {
 package protocol TimedSimulation: Simulation {
     /// The time source that replaces real time.
     var time: any TimeSource { get }
-}
-
-extension SystemTime {
-    /// Real time, or the simulation's time where the calling thread is simulated.
-    static var ofCaller: any TimeSource {
-        guard SimulationHooks.isAnywhere,
-            let simulation = SimulationHooks.current as? any TimedSimulation
-        else { return shared }
-        return simulation.time
-    }
 }

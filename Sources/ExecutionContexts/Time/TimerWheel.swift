@@ -108,14 +108,15 @@
             if start > target { break }
             current = max(start, current)
             if level > 0 {
-                moveDown(level * 64 + position)
-            } else if start < target {
-                takeDue(position, now: .max, into: &due)
-            } else {
-                // The present tick: some of its delays may lie ahead.
-                takeDue(position, now: now, into: &due)
-                break
+                forEachNode(in: level * 64 + position) { node in
+                    detach(node)
+                    _ = attach(node)
+                }
+                continue
             }
+            // Some delays of the present tick may lie ahead.
+            takeDue(position, now: start < target ? .max : now, into: &due)
+            if start == target { break }
         }
         current = target
     }
@@ -128,13 +129,6 @@
             due.append(node)
         }
         count -= due.count - before
-    }
-
-    private mutating func moveDown(_ listIndex: Int) {
-        forEachNode(in: listIndex) { node in
-            detach(node)
-            _ = attach(node)
-        }
     }
 
     /// Visits the nodes that a list has now, each of which may leave it.
@@ -179,13 +173,9 @@
 @safe package struct TimerNode: Equatable {
     private let reference: Unmanaged<DelayedWork>
 
-    init(retaining delay: DelayedWork) {
-        unsafe reference = .passRetained(delay)
-    }
+    init(retaining delay: DelayedWork) { unsafe reference = .passRetained(delay) }
 
-    init(linked delay: DelayedWork) {
-        unsafe reference = .passUnretained(delay)
-    }
+    init(linked delay: DelayedWork) { unsafe reference = .passUnretained(delay) }
 
     func release() { unsafe reference.release() }
 

@@ -1,22 +1,14 @@
-#if os(Linux) || os(Android)
 public import CPlatform
 public import Synchronization
 
-/// A lock that knows its owner, in two words.
+/// A lock that knows its owner: a word with the owner's number, and a wait queue.
 ///
-/// | owner                                    | waiter                                           |
-/// |------------------------------------------|--------------------------------------------------|
-/// | 1. enters: compare-and-swap of `owner`   | 1. announces itself in `waiters`                 |
-/// | 2. leaves: plain store of zero           | 2. makes every thread pass `ec_barrier`          |
-/// | 3. loads `waiters`, and wakes the first  | 3. tries once more, and parks if it fails        |
-///
-/// One of the two sees the other. Where the system has no barrier, the release is an exchange. A
-/// thread that arrives may overtake the waiters, which keeps the lock busy. The first waiter gets
-/// the lock handed over when it has been overtaken for a millisecond, and when the last hand-over
-/// is as long ago.
+/// Each system takes and releases it in its own way, and shares the wait queue. A thread that
+/// arrives may overtake the waiters, which keeps the lock busy.
 @safe @usableFromInline
 struct OwnedLock: ~Copyable {
     @usableFromInline typealias Word = UnsafeMutablePointer<Atomic<UInt32>>
+    private typealias Queued = WaiterQueue<Void>.Pointer
 
     /// Zero, or the number of the lock owner.
     @usableFromInline let owner: Word
@@ -45,7 +37,7 @@ struct OwnedLock: ~Copyable {
             return unsafe first.pointee.parker
         }
 
-        mutating func remove(_ waiter: UnsafeMutablePointer<Waiter<Void>>) {
+        mutating func remove(_ waiter: Queued) {
             if unsafe waiter.pointee.isWoken { isWakePending = false }
             // A waiter further back that gives up changes nothing for the first one.
             if unsafe waiter == waiting.first { isFirstStarving = false }
@@ -53,12 +45,13 @@ struct OwnedLock: ~Copyable {
         }
 
         /// Decides how a woken waiter that was overtaken waits on; it parks again.
-        mutating func reconsider(_ waiter: UnsafeMutablePointer<Waiter<Void>>, now: Int64) {
+        mutating func reconsider(_ waiter: Queued, now: Int64) {
             unsafe waiter.pointee.isWoken = false
             isWakePending = false
             // One waiter at a time, and not every one that waits long: a hand-over costs a switch
             // of threads.
-            isFirstStarving = unsafe now - max(waiter.pointee.since, lastHandOver) > maxOvertaking
+            isFirstStarving =
+                unsafe handsOver && now - max(waiter.pointee.since, lastHandOver) > maxOvertaking
         }
     }
 
@@ -68,9 +61,7 @@ struct OwnedLock: ~Copyable {
     private static var maxOvertaking: Int64 { 1_000_000 }
 
     init() {
-        // A cache line of its own, because unrelated threads that share one slow each other down.
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
-        unsafe owner = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 2)
+        unsafe owner = Self.allocate().bindMemory(to: Atomic<UInt32>.self, capacity: 2)
         unsafe waiters = owner + 1
         unsafe owner.initialize(to: Atomic(0))
         unsafe waiters.initialize(to: Atomic(0))
@@ -94,71 +85,13 @@ struct OwnedLock: ~Copyable {
         unsafe owner.pointee.load(ordering: .relaxed) == thread.pointee.identifier
     }
 
-    /// Takes the lock, if it is free, for a thread that does not own it.
-    @inlinable @inline(__always)
-    borrowing func tryEnter(_ thread: ThreadRecord, waits: Bool = false) -> Bool {
-        unsafe SimulationHooks.attempt(owner, waits: waits, mode: ec_mode())
-        // Acquiring: the caller sees what the last owner did.
-        return unsafe owner.pointee.compareExchange(
-            expected: 0, desired: thread.pointee.identifier,
-            successOrdering: .acquiring, failureOrdering: .relaxed
-        ).exchanged
-    }
-
-    @inlinable @inline(__always)
-    borrowing func leave(_ thread: ThreadRecord) {
-        let mode = ec_mode()
-        // Relaxed: the flag is seen sooner or later.
-        if unsafe waiters.pointee.load(ordering: .relaxed) & Self.starving != 0,
-            unsafe handOver(thread)
-        {
-            return
-        }
-        unsafe SimulationHooks.publish(0, in: owner, mode: mode)
-        unsafe SimulationHooks.pointToRead(waiters, mode: mode)
-        // Sequentially consistent for the portable mode, where the load must not pass the exchange.
-        let waiting = unsafe waiters.pointee.load(ordering: .sequentiallyConsistent)
-        if waiting != 0 && waiting & Self.wakePending == 0 { unsafe wakeFirst(thread) }
-    }
-
-    /// Takes the lock after an announcement in `waiters`.
-    private borrowing func tryEnterAnnounced(_ thread: ThreadRecord) -> Bool {
-        unsafe SimulationHooks.attempt(owner, waits: false, mode: ec_mode())
-        // Sequentially consistent: in portable mode the try must not pass the announcement.
-        return unsafe owner.pointee.compareExchange(
-            expected: 0, desired: thread.pointee.identifier, ordering: .sequentiallyConsistent
-        ).exchanged
-    }
-
-    /// Waits for the lock and takes it; false if `deadline` passed first.
-    @usableFromInline @inline(never)
-    borrowing func wait(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
-        if deadline == .min { return false }
-        if unsafe spin(thread) { return true }
+    /// Waits in the queue for the lock and takes it; false if `deadline` passed first.
+    borrowing func waitInQueue(_ thread: ThreadRecord, until deadline: Int64) -> Bool {
         var waiter = unsafe Waiter(thread, ())
         return unsafe withUnsafeMutablePointer(to: &waiter) { unsafe wait($0, until: deadline) }
     }
 
-    /// Spins for a moment: most holds are short, and going to sleep takes long.
-    ///
-    /// It looks seldom, so that the owner keeps the cache line and may take the lock again a few
-    /// times. If two threads take the lock alternately, the cache line travels between their
-    /// processors each time, which costs more than the hold.
-    private borrowing func spin(_ thread: ThreadRecord) -> Bool {
-        if unsafe thread.pointee.simulation != nil { return false }
-        for _ in 0..<8 {
-            for _ in 0..<32 { ec_relax() }
-            // Relaxed: only a thread that finds the lock free tries to take it.
-            if unsafe owner.pointee.load(ordering: .relaxed) == 0, unsafe tryEnter(thread) {
-                return true
-            }
-        }
-        return false
-    }
-
-    private borrowing func wait(_ waiter: UnsafeMutablePointer<Waiter<Void>>, until deadline: Int64)
-        -> Bool
-    {
+    private borrowing func wait(_ waiter: Queued, until deadline: Int64) -> Bool {
         let thread = unsafe waiter.pointee.thread
         change { unsafe $0.waiting.append(waiter) }
         ec_barrier()
@@ -223,16 +156,11 @@ struct OwnedLock: ~Copyable {
         return queue.withLock { queue in
             let before = queue.summary
             let result = body(&queue)
-            // Sequentially consistent: an announcement precedes the check of the owner that follows
-            // it.
-            if queue.summary != before {
-                unsafe waiters.pointee.store(queue.summary, ordering: .sequentiallyConsistent)
-            }
+            if queue.summary != before { publish(queue.summary) }
             return result
         }
     }
 }
 
-// Unchecked: its words are atomic, the wait queue has its lock.
+// Unchecked: its words are atomic, the wait queue has its lock, and so has each system's part.
 extension OwnedLock: @unchecked Sendable {}
-#endif

@@ -10,9 +10,8 @@ typealias ThreadRecord = UnsafeMutablePointer<ec_thread>
 
 @usableFromInline
 enum Threads {
-    /// The record of the thread for which the calling thread acts; it answers every "am I inside".
-    ///
-    /// It is the calling thread's own, or that of the thread whose `sync` it runs: see `Caller`.
+    /// The record of the thread for which the calling thread acts: its own, or that of the thread
+    /// whose `sync` it runs. It says what the caller is inside of: see `Caller`.
     @inlinable @inline(__always)
     static var current: ThreadRecord {
         if let thread = unsafe ec_caller() { return unsafe thread }

@@ -1,1 +1,0 @@
-../../../Sources/ExecutionContexts/Platform/EmbeddedLock+Linux.swift

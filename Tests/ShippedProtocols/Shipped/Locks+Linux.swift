@@ -1,0 +1,1 @@
+../../../Sources/ExecutionContexts/Platform/Locks+Linux.swift

@@ -1,1 +1,0 @@
-../../../Sources/ExecutionContexts/Platform/ThreadSlots.swift

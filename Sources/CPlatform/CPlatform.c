@@ -199,10 +199,14 @@ void ec_replace_trap(void (*check)(void *), void (*stop)(void *), void *context)
         for (int i = 0; i < 2; i++) begin_trap(traps[i], &traps_before[i]);
     }
     atomic_flag_clear_explicit(&trap_lock, memory_order_release);
+    // A check may make another one.
+    void *outer_context = trap_context;
+    void (*outer_stop)(void *) = trap_stop;
     trap_context = context;
     trap_stop = stop;
     check(context);
-    trap_stop = 0;
+    trap_stop = outer_stop;
+    trap_context = outer_context;
     while (atomic_flag_test_and_set_explicit(&trap_lock, memory_order_acquire)) sched_yield();
     if (--trap_users == 0) {
         for (int i = 0; i < 2; i++) end_trap(traps[i], &traps_before[i]);

@@ -100,6 +100,34 @@ struct MisuseTests {
             await offThePool { MainContext().preconditionIsCurrent("four words") }
         }
         try expectTrap(result, "'main'", "law 4", "four words")
+        result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (here, elsewhere) = (
+                DispatchQueue(label: "here"), DispatchQueue(label: "elsewhere")
+            )
+            let context = Checking(here: here, elsewhere: elsewhere)
+            // The other queue's sync hides the mark of the first.
+            here.sync {
+                DispatchQueue(label: "another").sync {
+                    context.preconditionIsCurrent("five words")
+                }
+            }
+        }
+        try expectTrap(result, "'checking'", "law 4", "five words")
+    }
+
+    /// A context whose check asks the system twice: the first check passes, the second does not.
+    private struct Checking: ExecutionContext {
+        let here: DispatchQueue
+        let elsewhere: DispatchQueue
+
+        var name: String { "checking" }
+        func execute(_ work: @escaping Work) { here.async(execute: work) }
+
+        func checkIsCurrent() -> Bool {
+            here.context.preconditionIsCurrent()
+            dispatchPrecondition(condition: .onQueue(elsewhere))
+            return true
+        }
     }
 
     @Test func `Law 4: a check that passes leaves the process's signals as they were`() async {

@@ -22,9 +22,9 @@ public import Testing
 /// }
 /// ```
 ///
-/// A failure is recorded once, where it is in the test, with the story of the schedule and the token
-/// that replays it. On a suite the trait applies to all tests in it; the trait of a test has
-/// precedence.
+/// A failure is recorded once, where it is in the test. Its first issue has the story of the
+/// schedule, and the token that replays it. On a suite the trait applies to all tests in it; the
+/// trait of a test has precedence.
 public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
     var settings: SearchSettings
     let place = Place()
@@ -74,7 +74,7 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
 
         private let state = Locked(State())
 
-        /// Runs a suite, and reports in one line which of its tests no search could say anything about.
+        /// Runs a suite, and reports in one line for which of its tests a search shows nothing.
         func asSuite(_ suite: Test, _ function: @Sendable () async throws -> Void) async throws {
             state.withLock { $0.suites += 1 }
             try await function()

@@ -137,8 +137,9 @@ typedef struct {
     void (*_Nonnull will_trap)(void *_Nonnull simulation);
 } ecs_simulator;
 
-/// Whether the runtime lays tasks and actors out as this library reads and writes them: takes a look
-/// at two tasks that `make` makes, and at an actor that is idle. Once, after `ecs_install`.
+/// Whether the runtime lays tasks and actors out as this library reads and writes them.
+///
+/// Looks at two tasks that `make` makes, and at an actor that is idle. After `ecs_install`.
 ///
 /// Each task waits for an `async let`, yields once, and ends. `make` returns it retained.
 bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor);

@@ -55,6 +55,7 @@ struct AsyncCancelMomentTests {
                     : source.map { _ in withExtendedLifetime(canary) {} }
             }(source.value!, canary.value!)
             weak var captured = canary.value
+            // Called when all threads have ended.
             nonisolated(unsafe) let isFreed = { captured == nil }
             canary.value = nil
             sim.spawn("owner") { source.value = nil }

@@ -76,7 +76,7 @@ let coordination = Chapter(
 
 /// Rows of text, without synchronization of their own.
 private final class Board: @unchecked Sendable {
-    // Unchecked: the coordinator keeps readers and writers apart, as the chapter shows.
+    // Unchecked: the coordinator excludes readers and writers, as the chapter shows.
     var rows: [String]
     init(rows: Int) { self.rows = Array(repeating: "empty", count: rows) }
 }

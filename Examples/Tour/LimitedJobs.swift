@@ -13,12 +13,12 @@ struct LimitedJobs {
         await withCheckedContinuation { done in limited.executeBarrier { done.resume() } }
     }
 
-    /// How many jobs ran at one time at most, as the recorder saw them start and end.
+    /// The most jobs that ran at one time, according to the recorder.
     var mostAtOnce: Int {
         let jobs = recorder.jobs
         let starts = jobs.compactMap(\.started).map { (instant: $0, change: 1) }
         let ends = jobs.compactMap(\.ended).map { (instant: $0, change: -1) }
-        // A job that ends at the instant at which another starts is not beside it.
+        // A job that ends at the instant at which another starts does not overlap it.
         let changes = (starts + ends).sorted { ($0.instant, $0.change) < ($1.instant, $1.change) }
         var (running, most) = (0, 0)
         for (_, change) in changes {

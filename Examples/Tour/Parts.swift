@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Foundation
 
-/// An actor that runs on the context that it was given.
+/// An actor that runs on an injected context.
 actor Store {
     private let context: any ActorBackingContext
     private(set) var total = 0
@@ -22,7 +22,7 @@ final class Ledger: @unchecked Sendable {
     func add(_ amount: Int) { total += amount }
 }
 
-/// Counts entries, and the most callers that were inside at once.
+/// Counts entries, and the most callers inside at once.
 final class Meter: @unchecked Sendable {
     // Unchecked: everything is under `lock`.
     private let lock = NSLock()

@@ -11,16 +11,16 @@ let shared = BarrierQueueContext(name: "AsyncFunctions")
 /// async { print("This runs beside what follows.") }
 /// ```
 ///
-/// Inside a type with a method of its own called `async` write `AsyncFunctions.async { }`.
+/// Inside a type that has a method `async`, write `AsyncFunctions.async { }`.
 public func async(_ work: consuming @escaping Work) {
     guard let substitutes = Substitutes.current else { return shared.execute(consume work) }
     substitutes.background.execute(substitutes.bound(consume work))
 }
 
-/// Runs `work` when at least `delay` seconds have passed; infinity never comes (law 7).
+/// Runs `work` when at least `delay` seconds have passed; infinity means never (law 7).
 ///
-/// Zero and less mean as soon as possible, huge values saturate, and NaN traps. For a barrier the
-/// work counts as submitted when it is due (law 3).
+/// Zero and negative values mean as soon as possible, huge values saturate, and NaN traps. For a
+/// barrier the work counts as submitted when it is due (law 3).
 ///
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
@@ -34,8 +34,8 @@ public func async(
 
 /// Runs `work` when at least `delay` has passed (law 7).
 ///
-/// Zero and less mean as soon as possible, and huge values saturate. For a barrier the work counts
-/// as submitted when it is due (law 3).
+/// Zero and negative values mean as soon as possible, and huge values saturate. For a barrier the
+/// work counts as submitted when it is due (law 3).
 ///
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
@@ -52,9 +52,9 @@ public func async(
 
 /// Runs `work` with no other work of these functions beside it (law 3).
 ///
-/// Work given to `async` before has finished when `work` starts, and work given to `async` after
-/// starts when `work` has ended. It does not delay closures for the main actor. The barrier is for
-/// the whole program: where that is too much, create a context with barriers of its own by
+/// Work passed to `async` earlier has finished when `work` starts, and work passed later starts
+/// when `work` has ended. It does not delay closures for the main actor. The barrier is for the
+/// whole program: where that is too much, create a separate context with barriers with
 /// `.barrier(named:)`.
 public func asyncBarrier(_ work: consuming @escaping Work) {
     guard let substitutes = Substitutes.current else { return shared.executeBarrier(consume work) }

@@ -23,11 +23,11 @@ public func mainThread(_ work: @escaping @MainActor @Sendable () -> Void) {
     substitutes.main.execute(substitutes.bound(toMainActor: work))
 }
 
-/// Runs `work` on the main actor when at least `delay` seconds have passed; infinity never comes
+/// Runs `work` on the main actor when at least `delay` seconds have passed; infinity means never
 /// (law 7).
 ///
-/// Zero and less mean as soon as possible, huge values saturate, and NaN traps. Work that is due
-/// runs in the order of `(deadline, submission)`.
+/// Zero and negative values mean as soon as possible, huge values saturate, and NaN traps. Work
+/// that is due runs in the order of `(deadline, submission)`.
 ///
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult
@@ -41,8 +41,8 @@ public func mainThread(
 
 /// Runs `work` on the main actor when at least `delay` has passed (law 7).
 ///
-/// Zero and less mean as soon as possible, and huge values saturate. Work that is due runs in the
-/// order of `(deadline, submission)`.
+/// Zero and negative values mean as soon as possible, and huge values saturate. Work that is due
+/// runs in the order of `(deadline, submission)`.
 ///
 /// - Returns: the delayed work, which can be cancelled until it starts. Discard it if it never is.
 @discardableResult

@@ -37,18 +37,18 @@ final class Substitutes: Sendable {
     func bound(toMainActor work: @escaping @MainActor @Sendable () -> Void) -> Work {
         bound { [main] in
             // Nil ("not known") does not pass. It is the answer under a `sync` of another queue,
-            // but also on any other thread, where the runtime's own check would trap without saying
-            // what to do.
+            // but also on any other thread, where the runtime's own check would trap without a
+            // remedy.
             require(
                 MainContext().isCurrent == true,
-                "'\(main.name)', which stands in for main, ran a closure given to mainThread off the main actor "
+                "'\(main.name)', which replaces main, ran a closure of mainThread off the main actor "
                     + "(law 4). Run its work on the main actor: mark the test that drives it @MainActor."
             )
             MainActor.assumeIsolated(work)
         }
     }
 
-    /// Runs a closure that was given to the real main queue with no substitutes in force.
+    /// Runs a closure that was submitted to the real main queue with no substitutes in force.
     ///
     /// A test that runs the main run loop inside its own substitution must not pass the substitutes
     /// on to unrelated work.

@@ -2,8 +2,8 @@ public import ExecutionContexts
 
 /// Runs `body` with contexts of your choice behind `async`, `asyncBarrier` and `mainThread`.
 ///
-/// For tests: a manual context runs what the code under test submits when it is told to, in virtual
-/// time.
+/// For tests: a manual context runs the jobs of the code under test when the test drives it, in
+/// virtual time.
 ///
 /// ```swift
 /// @MainActor func testTheGreeting() {
@@ -17,18 +17,18 @@ public import ExecutionContexts
 ///
 /// The contexts are in force for the calling task, for its child tasks and `Task { }`, and for all
 /// work that is submitted meanwhile, on any thread and at any depth, also after the call has
-/// returned. They are not in force for any other code (law 12). A context that you leave out stays
-/// as it is, so calls can be nested.
+/// returned. They are not in force for any other code (law 12). A context that you omit is
+/// unchanged, so calls can be nested.
 ///
 /// Closures of the main actor do not leave it: the program traps with a message where the
 /// substitute for main runs one elsewhere. Work keeps its substitutes alive: let a manual context
 /// run or cancel its jobs, or the work and the context leak.
 ///
 /// - Parameters:
-///   - background: the context for `async` and `asyncBarrier`; a serial context will do.
+///   - background: the context for `async` and `asyncBarrier`; a serial context suffices.
 ///   - main: the context for the closures given to `mainThread`. It must run them on the main
-///     actor, as a manual context does that a test drives there.
-///   - body: what to run. Its value or error comes through.
+///     actor, like a manual context driven there.
+///   - body: the code to run. Its value or error is returned or thrown.
 @discardableResult
 public func withAsyncFunctions<Value, Failure: Error>(
     on background: (any BarrierContext)? = nil, main: (any SerialContext)? = nil,
@@ -41,7 +41,7 @@ public func withAsyncFunctions<Value, Failure: Error>(
 /// Runs an async `body` with contexts of your choice behind `async`, `asyncBarrier` and
 /// `mainThread`.
 ///
-/// The body stays where the caller is isolated. All else is as for the closure that does not await.
+/// The body keeps the caller's isolation. Otherwise this is like the synchronous variant.
 @discardableResult
 public nonisolated(nonsending) func withAsyncFunctions<Value, Failure: Error>(
     on background: (any BarrierContext)? = nil, main: (any SerialContext)? = nil,

@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-// Where the function that contains an address is declared, from DWARF 2 to 5. The table of lines
-// does not say it: the code of a closure that the compiler has put into the function that unpacks
-// its captures begins with the lines of what is inlined there.
+// Finds the declaration of the function that contains an address, in DWARF 2 to 5. The table of
+// lines does not contain it: the code of a closure that the compiler has merged into the function
+// that unpacks its captures begins with the lines of inlined code.
 
 enum { tag_unit = 0x11, tag_subprogram = 0x2e };
 enum { at_lines = 0x10, at_low = 0x11, at_high = 0x12, at_file = 0x3a, at_line = 0x3b, at_ranges = 0x55 };
 enum { at_linkage_name = 0x6e };
 enum { most_codes = 1024 };
 
-// One unit: its entries, how it writes them, and where each kind of entry is described.
+// One unit: its entries, their encoding, and the descriptions of each kind of entry.
 typedef struct {
     ecd_image image;
     bytes entries, texts;
@@ -23,14 +23,14 @@ typedef struct {
     bytes kinds[most_codes];
 } entries;
 
-// What is read of an entry. A length counts from `low`.
+// The attributes that are read from an entry. A length counts from `low`.
 typedef struct {
     uint64_t tag, low, high, ranges, lines, file, line;
     bool high_is_length, has_ranges;
     const char *name;
 } entry;
 
-// Reads a number, or the offset of a text; false for a form that is not known.
+// Reads a number, or the offset of a text; false for an unknown form.
 static bool read_form(bytes *in, const entries *unit, uint64_t form, bytes *kind, uint64_t *value) {
     uint64_t size = 0;
     *value = 0;
@@ -46,7 +46,7 @@ static bool read_form(bytes *in, const entries *unit, uint64_t form, bytes *kind
     case 0x0e: case 0x17: case 0x1d: case 0x1f: *value = fixed(in, unit->offset_size); return true;
     case 0x10: *value = fixed(in, unit->version < 3 ? unit->address_size : unit->offset_size); return true;
     case 0x19: *value = 1; return true;
-    // The value stands with the kind.
+    // The value is stored with the kind.
     case 0x21: *value = (uint64_t)variable_signed(kind); return true;
     case 0x08: text(in); return true;
     case 0x1e: size = 16; break;
@@ -61,7 +61,7 @@ static bool read_form(bytes *in, const entries *unit, uint64_t form, bytes *kind
     return true;
 }
 
-// Reads the next entry; false at the end, or where it is not understood.
+// Reads the next entry; false at the end, or if its form is unknown.
 static bool read_entry(entries *unit, entry *found) {
     memset(found, 0, sizeof *found);
     uint64_t code = 0;
@@ -89,7 +89,7 @@ static bool read_entry(entries *unit, entry *found) {
     return false;
 }
 
-// Reads where each kind of entry of a unit is described.
+// Reads the descriptions of the kinds of entries of a unit.
 static void read_kinds(entries *unit, bytes table, uint64_t offset) {
     memset(unit->kinds, 0, sizeof unit->kinds);
     if (offset > (uint64_t)(table.end - table.next)) return;
@@ -107,7 +107,7 @@ static void read_kinds(entries *unit, bytes table, uint64_t offset) {
     }
 }
 
-// Whether a unit, whose first entry this is, has code at an address.
+// Whether a unit with this first entry has code at an address.
 static bool contains(const entries *unit, const entry *first, uintptr_t address) {
     uint64_t high = first->high_is_length ? first->low + first->high : first->high;
     if (!first->has_ranges) return first->low <= address && address < high;
@@ -126,8 +126,8 @@ static bool contains(const entries *unit, const entry *first, uintptr_t address)
     return false;
 }
 
-// The names by which the function may be declared, the longest first: that of a closure ends with
-// its number, and what unpacks the captures of a function has a suffix.
+// Shortens a name to the next name under which the function may be declared: the name of a closure
+// ends with its number, and a function that unpacks captures has a suffix.
 static bool shorten(char *name) {
     size_t length = strlen(name);
     if (length > 2 && !strcmp(name + length - 2, "TA")) return name[length - 2] = 0, true;

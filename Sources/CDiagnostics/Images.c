@@ -35,7 +35,7 @@ bool ecd_map(uintptr_t address, ecd_image *image) {
 
 void ecd_unmap(ecd_image image) { munmap((void *)image.file, image.length); }
 
-// The sections of the file, and their names; false if it is none that the program could consist of.
+// The sections of the file, and their names; false if it cannot be a file of the program.
 static bool sections_of(ecd_image image, const Elf64_Shdr **sections, size_t *count, bytes *names) {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)image.file;
     if (image.length < sizeof *header || memcmp(image.file, ELFMAG, SELFMAG)) return false;
@@ -65,7 +65,8 @@ bytes ecd_section(ecd_image image, const char *name) {
     return (bytes){file, file};
 }
 
-// Functions that no other file calls are in the file's symbol table only. dladdr does not read it.
+// Functions that no other file calls are only in the file's symbol table, which dladdr does not
+// read.
 const char *ecd_symbol(ecd_image image, uintptr_t *start) {
     const char *file = image.file;
     const Elf64_Shdr *sections;
@@ -97,7 +98,7 @@ bool ecd_function(uintptr_t address, char *name, size_t size) {
     uintptr_t start;
     if (!ecd_map(address, &image)) return false;
     const char *symbol = ecd_symbol(image, &start);
-    // Of the program's own functions only those of Swift are told.
+    // Only Swift functions of the program are reported.
     bool found = symbol && symbol[0] == '$' && swift_demangle(symbol, strlen(symbol), name, &size, 0);
     ecd_unmap(image);
     return found;

@@ -1,7 +1,7 @@
 #ifndef IMAGES_H
 #define IMAGES_H
 
-// What the files share that read the symbols and the debug information of the program's own files.
+// Shared by the readers of the symbols and the debug information of the program's own files.
 
 #include "CDiagnostics.h"
 
@@ -70,7 +70,7 @@ static inline bool is_inside(uint64_t offset, uint64_t size, size_t length) {
     return offset <= length && size <= length - offset;
 }
 
-/// What tells a file, and its contents, from others.
+/// The identity of a file and its contents.
 typedef struct {
     uint64_t device, number, length, seconds, nanoseconds;
 } ecd_file_identity;
@@ -80,7 +80,7 @@ typedef struct {
     const char *file;
     size_t length;
     ecd_file_identity identity;
-    /// The address, as the file counts.
+    /// The address as an offset in the file.
     uintptr_t offset;
 } ecd_image;
 

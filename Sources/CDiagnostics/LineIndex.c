@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-// Reading a whole table takes a tenth of a second in a large program, and a failure asks for the
-// lines of dozens of addresses. So each table is read whole once.
+// Reading a whole table takes a tenth of a second in a large program, and a failure needs the lines
+// of dozens of addresses. So each table is read completely, once.
 
 // The indexes of this process. One that is in the list stays there, and does not change.
 static _Atomic(ecd_line_index *) indexes;
@@ -40,17 +40,17 @@ static ecd_line_index *make_index(ecd_image image, bytes table) {
 }
 
 const ecd_line_index *ecd_index_of(ecd_image image, bytes table) {
-    // Acquiring: what the thread that made an index has written comes with it.
+    // Acquiring: the writes of the thread that created an index are visible.
     ecd_line_index *first = atomic_load_explicit(&indexes, memory_order_acquire);
     for (ecd_line_index *index = first; index; index = index->next) {
         if (!memcmp(&index->identity, &image.identity, sizeof image.identity)) return index;
     }
-    // Two threads may make an index of the same file. Then both stay, and the later one is found.
+    // Two threads may create an index of the same file. Then both stay, and the later one is found.
     ecd_line_index *made = make_index(image, table);
     if (!made) return NULL;
     made->next = first;
-    // Releasing, for the acquiring load above. That load gets the earlier indexes, too: an exchange
-    // continues the releases before it. One that fails loads only where `next` points.
+    // Releasing, for the acquiring load above. That load also sees the earlier indexes: an exchange
+    // continues the release sequence. A failing exchange only loads the value of `next`.
     while (!atomic_compare_exchange_weak_explicit(
         &indexes, &made->next, made, memory_order_release, memory_order_relaxed));
     return made;

@@ -143,7 +143,7 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
     if (!ecd_read_rows(in, offset_size, &rows)) return 0;
     uint64_t last_address = 0, last_number = 1;
     int64_t last_line = 0;
-    // Code that the compiler has added has no line: it belongs to the statement before it.
+    // Code that the compiler has added has no line: it belongs to the preceding statement.
     struct {
         uint64_t number;
         int64_t line;

@@ -1,7 +1,7 @@
 #ifndef LINES_H
 #define LINES_H
 
-// The tables that say for each address of a program file which line it comes from.
+// The tables that map the addresses of a program file to lines.
 
 #include "Images.h"
 
@@ -14,23 +14,23 @@ typedef struct {
     bytes names, program;
 } ecd_line_header;
 
-/// The rows that the program of a unit makes, one after the other.
+/// The rows that the program of a unit generates, one after another.
 typedef struct {
     ecd_line_header header;
     bytes program;
     uint64_t address, number;
     int64_t line;
-    /// Whether this row is the end of a sequence: of code that lies in one piece.
+    /// Whether this row is the end of a sequence of contiguous code.
     bool ends;
 } ecd_line_rows;
 
-/// Begins with a unit, without its size; false if its header cannot be read.
+/// Starts at a unit, without its size; false if its header cannot be read.
 bool ecd_read_rows(bytes unit, size_t offset_size, ecd_line_rows *rows);
 
-/// Goes to the next row; false if there is none.
+/// Advances to the next row; false if there is none.
 bool ecd_next_row(ecd_line_rows *rows);
 
-/// Where the code of a sequence lies, and where in the table the unit of the sequence begins.
+/// The location of a sequence's code, and the offset of its unit in the table.
 typedef struct {
     uint64_t low, high, unit;
 } ecd_sequence;
@@ -43,7 +43,8 @@ typedef struct ecd_line_index {
     ecd_sequence sequences[];
 } ecd_line_index;
 
-/// The index of a file, whose table of lines this is; null if there is no memory for it. It stays.
+/// The index of a file with this table of lines; null if there is no memory for it. It is never
+/// freed.
 const ecd_line_index *ecd_index_of(ecd_image image, bytes table);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// The pipe of each signal: a handler may do little more than write. A pipe is kept for the
-// process, because a handler may be on its way when its signal is given back.
+// The pipe of each signal: a handler may do little more than write. A pipe is kept for the process,
+// because a handler may still be running when its signal is restored.
 enum { most_signals = 65 };
 static struct {
     int read_end, write_end;
@@ -19,7 +19,7 @@ static struct {
 
 static void tell(int number, char what) {
     int saved = errno;
-    // A pipe that is full has told of a signal already.
+    // A full pipe has already reported a signal.
     if (getpid() == signals[number].process && write(signals[number].write_end, &what, 1) < 0) errno = saved;
     errno = saved;
 }

@@ -1,4 +1,4 @@
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <stdlib.h>
 
@@ -22,14 +22,14 @@ extern size_t swift_retainCount(void *object);
 enum { actor_at = 8, first_job_at = 5, resumed_at = 9 };
 enum { kind_mask = 0xff, kind_task = 0, kind_drain = 193, kind_resumption = 195 };
 enum { is_running = 0x800, has_ended = 0x2000 };
-// How many words of a task are read at once: up to its context. How many callers are told.
+// How many words of a task are read at once: up to its context. How many callers are reported.
 enum { words_read = 9, most_callers = 4 };
 
 static ECS_THREAD_LOCAL void *current;
-// The executor that the task is for which the runtime enqueues on the taker.
-static ECS_THREAD_LOCAL ecs_executor meant;
-static ecs_executor taker;
-// The actor whose drain runs, and what its job would have run.
+// The executor that the task needs, while the runtime enqueues it on `suspending_executor`.
+static ECS_THREAD_LOCAL ecs_executor intended_executor;
+static ecs_executor suspending_executor;
+// The actor whose drain runs, and the function that its job would have run.
 static ECS_THREAD_LOCAL void *draining;
 static ECS_THREAD_LOCAL ecs_resume *drained_resume;
 static ecs_simulator simulator;
@@ -75,17 +75,17 @@ void ecs_did_create(const void *task, const void *frame) {
     size_t count = 0;
     uintptr_t lowest = (uintptr_t)frame;
     for (uintptr_t at = lowest; count < most_callers && at >= lowest && at < base && !(at & 7);) {
-        // The second word of a frame is where its function returns to: behind the call.
+        // The second word of a frame is its return address: after the call.
         callers[count++] = ((const uintptr_t *)at)[1] - 1;
         lowest = at + 1;
-        // The frame of an async function is marked by a bit.
+        // A bit flags the frame of an async function.
         at = *(const uintptr_t *)at & ~((uintptr_t)1 << 60);
     }
     simulator.did_create(current, task, callers, count);
 }
 
-// Whether Dispatch is simulated: semaphores and groups; and queues, if the layout of its objects is
-// known. Off, unless the environment says so.
+// Whether Dispatch's semaphores and groups are simulated, and its queues, if the layout of its
+// objects is known. Off, unless the environment enables it.
 static bool has_counters, has_queues;
 bool ecs_asks_for_dispatch(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_DISPATCH");
@@ -94,9 +94,9 @@ bool ecs_asks_for_dispatch(void) {
 __attribute__((constructor)) static void read_environment(void) { has_counters = ecs_asks_for_dispatch(); }
 void ecs_set_knows_dispatch(bool is_known) { has_queues = is_known; }
 
-// Whether a schedule has made a semaphore or a group, which a thread outside might use.
+// Whether a schedule created a semaphore or a group, which an outside thread might use.
 static bool watches_counters;
-// Relaxed: a thread that has an object of a schedule has got it by some order.
+// Relaxed: a thread that has an object of a schedule received it through some ordering.
 void ecs_watch_counters(bool watches) { __atomic_store_n(&watches_counters, watches, __ATOMIC_RELAXED); }
 static bool is_watched(void) { return __atomic_load_n(&watches_counters, __ATOMIC_RELAXED); }
 
@@ -173,7 +173,7 @@ bool ecs_is_async_let(const void *job) { return ((const uint32_t *)job)[2 * ecs_
 bool ecs_is_task(const void *job) { return kind(job) == kind_task; }
 void *ecs_drained(void *job) { return kind(job) == kind_drain ? ((void **)job)[actor_at] : NULL; }
 void *ecs_first_in(void *actor) {
-    // The lower bits of the word are the actor's.
+    // The lower bits of the word belong to the actor.
     return (void *)(((uintptr_t *)actor)[first_job_at] & ~(uintptr_t)7);
 }
 // The first job that a drain runs, if that is a task's; else NULL.
@@ -197,16 +197,16 @@ void ecs_release_all_but_one(void *object) {
     while (swift_retainCount(object) > 1) swift_release(object);
 }
 
-// What a task runs first, while its name is asked for.
+// The first function of a task, while its name is queried.
 static ECS_THREAD_LOCAL ecs_resume *unnamed;
 
-// Runs in front of a task's first part.
+// Runs before a task's first part.
 static SWIFT_ASYNC_CALL void ask_for_name(ASYNC_CONTEXT void *context) {
     simulator.did_start(current, swift_task_getCurrentTaskName ? swift_task_getCurrentTaskName() : NULL);
     __attribute__((musttail)) return unnamed(context);
 }
 
-// The simulation thread that runs a job of the simulation, and no other executor's inside it.
+// Whether this thread runs a job of its simulation, and no job of another executor inside it.
 static ECS_THREAD_LOCAL bool runs_job;
 
 bool ecs_runs_job(void) { return runs_job; }
@@ -215,8 +215,8 @@ bool ecs_prefers_executor(void) {
     return swift_task_getPreferredTaskExecutor && swift_task_getPreferredTaskExecutor().identity;
 }
 
-// An actor orders its jobs, which the thread sanitizer is told here: the simulation runs them
-// without the actor's own queue.
+// An actor orders its jobs. This shows the order to the thread sanitizer, since the simulation runs
+// the jobs without the actor's own queue.
 #if __has_feature(thread_sanitizer)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
@@ -228,7 +228,7 @@ static inline void __tsan_release(void *address) { (void)address; }
 void ecs_run(void *job, ecs_executor executor) {
     bool outer = runs_job;
     runs_job = true;
-    // A drain takes its actor itself.
+    // A drain acquires its actor itself.
     if (kind(job) == kind_drain) executor = (ecs_executor){NULL, 0};
     if (executor.identity) __tsan_acquire(executor.identity);
     swift_job_run(job, executor.identity, executor.implementation);
@@ -256,16 +256,16 @@ size_t ecs_locations(const void *task, uintptr_t *locations, size_t most) {
     return count;
 }
 
-ecs_executor ecs_taker_for(ecs_executor executor) {
-    meant = executor;
-    return taker;
+ecs_executor ecs_suspending_executor_for(ecs_executor executor) {
+    intended_executor = executor;
+    return suspending_executor;
 }
 
-bool ecs_is_taker(const void *identity) { return identity == taker.identity; }
+bool ecs_is_suspending_executor(const void *identity) { return identity == suspending_executor.identity; }
 
-// The job that this thread has enqueued last.
+// The last job that this thread enqueued.
 static ECS_THREAD_LOCAL const void *taken;
-static void give(void *job, ecs_executor executor, int64_t delay) {
+static void give_job(void *job, ecs_executor executor, int64_t delay) {
     taken = job;
     simulator.take(current, job, executor, delay);
 }
@@ -277,20 +277,20 @@ const void *ecs_swap_taken(const void *job) {
 }
 
 void ecs_take(void *job) {
-    ecs_executor executor = meant;
-    meant = (ecs_executor){NULL, 0};
-    give(job, executor, 0);
+    ecs_executor executor = intended_executor;
+    intended_executor = (ecs_executor){NULL, 0};
+    give_job(job, executor, 0);
 }
 
-// Runs instead of a task that a drain has begun: gives it to the simulation.
+// Runs instead of a task that a drain has begun: passes it to the simulation.
 static SWIFT_ASYNC_CALL void hand_over_drained(ASYNC_CONTEXT void *context) {
-    ecs_executor taker = ecs_taker_for((ecs_executor){draining, 0});
-    swift_task_switch(context, drained_resume, taker.identity, taker.implementation);
+    ecs_executor suspending_executor = ecs_suspending_executor_for((ecs_executor){draining, 0});
+    swift_task_switch(context, drained_resume, suspending_executor.identity, suspending_executor.implementation);
 }
 
-// An actor that was idle has queued its first job, and asks for a drain. The drain runs now: the
-// job gives its task to the simulation instead of running it, and the actor is idle again. So each
-// job of an actor is one of the simulation's, which runs one of them at a time.
+// An idle actor has queued its first job, and requests a drain. The drain runs now: the job passes
+// its task to the simulation instead of running it, and the actor is idle again. So each job of an
+// actor is one of the simulation's, which runs one of them at a time.
 static bool take_from_actor(void *drain) {
     void **first = first_drained(drain);
     if (!first) return false;
@@ -310,7 +310,7 @@ uint32_t ecs_search(const void *task) {
 }
 
 bool ecs_did_leave(void *job) {
-    if (ecs_keeps(job)) return true;
+    if (ecs_layout_test_takes(job)) return true;
     if (!ecs_may_read_tasks()) return false;
     // A drain belongs to the search of the first task that it runs.
     void *task = ecs_drained(job) ? first_drained(job) : job;
@@ -335,18 +335,19 @@ static SWIFT_CALL void global(void *job, enqueue *original) {
     }
     void *actor = ecs_drained(job);
     if (actor && take_from_actor(job)) return;
-    // What is no task, as an isolated deinit, runs in the actor's own drain, and has the actor.
-    give(job, (ecs_executor){actor, 0}, 0);
+    // A job that is not a task, such as an isolated deinit, runs in the actor's own drain, and
+    // holds the actor.
+    give_job(job, (ecs_executor){actor, 0}, 0);
 }
 
 static SWIFT_CALL void global_with_delay(uint64_t delay, void *job, enqueue_with_delay *original) {
     if (!current) return original(delay, job);
-    give(job, (ecs_executor){NULL, 0}, (int64_t)delay);
+    give_job(job, (ecs_executor){NULL, 0}, (int64_t)delay);
 }
 
-void ecs_install(ecs_simulator given, ecs_executor given_taker) {
+void ecs_install(ecs_simulator given, ecs_executor given_executor) {
     simulator = given;
-    taker = given_taker;
+    suspending_executor = given_executor;
     swift_task_enqueueGlobal_hook = global;
     swift_task_enqueueGlobalWithDelay_hook = global_with_delay;
 }

@@ -1,7 +1,7 @@
 #ifdef __linux__
 // For pthread_getattr_np.
 #define _GNU_SOURCE
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <pthread.h>
 
@@ -17,18 +17,18 @@ static uintptr_t stack_end(void) {
     return end;
 }
 
-// A frame without a pointer to the next one may lead to any place of the stack, also to one that a
-// sanitizer guards: what is read there is a number that leads nowhere.
+// A frame without a pointer to the next one may lead anywhere in the stack, also to memory that a
+// sanitizer guards: the value read there is a meaningless number.
 __attribute__((no_sanitize("address", "thread"))) size_t ecs_callers(uintptr_t *addresses, size_t count) {
     uintptr_t end = stack_end(), frame = (uintptr_t)__builtin_frame_address(0);
     size_t found = 0;
     while (found < count && frame % sizeof(uintptr_t) == 0 && frame + 2 * sizeof frame <= end) {
         uintptr_t next = ((uintptr_t *)frame)[0], address = ((uintptr_t *)frame)[1];
         if (!address) break;
-        // The call is before the address to which it returns.
+        // The call precedes its return address.
         addresses[found++] = address - 1;
-        // The frame of an async function has marks in the upper bits. A frame without a pointer to
-        // the next one has anything there, and the stack ends the walk.
+        // The frame of an async function has flags in the upper bits. A frame without a pointer to
+        // the next one has any value there; the walk ends at the end of the stack.
         next &= ~((uintptr_t)0xf << 60);
         if (next <= frame) break;
         frame = next;

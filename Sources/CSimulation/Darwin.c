@@ -1,32 +1,32 @@
 #ifdef __APPLE__
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <unistd.h>
 
-// Libraries are bound to the runtime's own function, which a program cannot replace.
+// Libraries are bound to the runtime's own function, which a program cannot interpose.
 bool ecs_takes_switches(void) { return false; }
 
-// Where a program calls is looked up on Linux only.
+// Callers are looked up on Linux only.
 size_t ecs_callers(uintptr_t *addresses, size_t count) {
     (void)addresses, (void)count;
     return 0;
 }
 
-// Where a task goes on is told on Linux only.
+// The locations at which tasks resume are reported on Linux only.
 bool ecs_read(const void *from, void *to, size_t size) {
     (void)from, (void)to, (void)size;
     return false;
 }
 
-// The system does not let a program choose processors.
+// The system does not allow a program to choose processors.
 void ecs_pin(uint32_t number) { (void)number; }
 
-// The system has no end for a thread that keeps its stack.
+// The system cannot end a thread and keep its stack.
 _Noreturn void ecs_end_thread(void) {
     for (;;) pause();
 }
 
-// Locks of the system are not waited for in the simulation.
+// The simulation does not wait for locks of the system.
 uint32_t ecs_thread(void) { return 0; }
 bool ecs_is_taken(ecs_lock lock) {
     (void)lock;
@@ -38,7 +38,7 @@ uint32_t ecs_holder(ecs_lock lock) {
     return 0;
 }
 
-// Nor are semaphores and groups of Dispatch.
+// Nor for Dispatch semaphores and groups.
 bool ecs_try(ecs_counter counter) {
     (void)counter;
     return false;
@@ -65,7 +65,7 @@ bool ecs_is_cancelled(ecs_dispatch_job job) {
     return false;
 }
 
-// No queue of Dispatch is known.
+// No Dispatch queue is known.
 const void *ecs_main_queue(void) { return ""; }
 const char *ecs_queue_label(const void *queue) {
     (void)queue;

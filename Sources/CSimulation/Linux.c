@@ -1,7 +1,7 @@
 #ifdef __linux__
 // For RTLD_NEXT.
 #define _GNU_SOURCE
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <CPlatform.h>
 
@@ -21,8 +21,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-// Threads that find the function at the same time store the same.
-void *ecs_behind(void **known, const char *name, const char *version) {
+// Threads that look up the function at the same time store the same value.
+void *ecs_original(void **known, const char *name, const char *version) {
     void *function = __atomic_load_n(known, __ATOMIC_RELAXED);
     if (!function) {
 #ifdef __GLIBC__
@@ -32,8 +32,8 @@ void *ecs_behind(void **known, const char *name, const char *version) {
 #endif
         if (!function) function = dlsym(RTLD_NEXT, name);
         if (!function) {
-            // In a program with its own copy of the runtime the linker chose the door for it.
-            fprintf(stderr, "'%s' is not in a shared library, so a simulation cannot pass it on (law 33). "
+            // In a program with a static runtime, the linker chose this target's function for it.
+            fprintf(stderr, "'%s' is not in a shared library, so a simulation cannot call the original (law 33). "
                             "Link the program without --static-swift-stdlib.\n", name);
             abort();
         }
@@ -43,33 +43,33 @@ void *ecs_behind(void **known, const char *name, const char *version) {
 }
 
 // A change of executor on one thread passes no hook. Compiled code calls this function through the
-// dynamic linker, so this definition in the program stands before the runtime's. It is weak: where
-// the runtime is linked statically the runtime's own wins, and changes are not taken.
+// dynamic linker, so this definition in the program precedes the runtime's. It is weak: where the
+// runtime is linked statically the runtime's own wins, and changes are not intercepted.
 ecs_switch swift_task_switch;
 
 __attribute__((weak)) SWIFT_ASYNC_CALL void swift_task_switch(
     ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation) {
     static void *known;
-    ecs_switch *runtime = (ecs_switch *)ecs_behind(&known, "swift_task_switch", NULL);
-    if (!ecs_current() || ecs_is_taker(identity))
+    ecs_switch *runtime = (ecs_switch *)ecs_original(&known, "swift_task_switch", NULL);
+    if (!ecs_current() || ecs_is_suspending_executor(identity))
         __attribute__((musttail)) return runtime(context, function, identity, implementation);
     void *executor = swift_task_getCurrentExecutor().identity;
     if (ecs_runs_job() ? executor == identity && (identity || !ecs_prefers_executor())
                        : executor == identity && identity) {
-        // The task stays where it is. The callee does not look at the further arguments.
+        // The task stays where it is. The callee does not read the further arguments.
         __attribute__((musttail)) return ((ecs_switch *)(void *)function)(context, function, identity, implementation);
     }
-    // Where an executor of the program runs the task, the runtime knows whether it stays there. An
-    // actor is the simulation's.
+    // Where an executor of the program runs the task, the runtime knows whether it stays there.
+    // Actors belong to the simulation.
     if (!ecs_runs_job() && (!identity || implementation)) {
         ecs_did_miss();
         __attribute__((musttail)) return runtime(context, function, identity, implementation);
     }
-    // An executor object is asked itself, and so is the one that the task prefers.
+    // An executor object decides itself, and so does the one that the task prefers.
     if (!implementation && (identity || !ecs_prefers_executor())) {
-        ecs_executor taker = ecs_taker_for((ecs_executor){identity, 0});
-        identity = taker.identity;
-        implementation = taker.implementation;
+        ecs_executor suspending_executor = ecs_suspending_executor_for((ecs_executor){identity, 0});
+        identity = suspending_executor.identity;
+        implementation = suspending_executor.implementation;
     } else if (ecs_runs_job()) {
         ecs_will_hand_over();
     }
@@ -85,11 +85,11 @@ typedef SWIFT_CALL new_task ecs_create(
     size_t flags, void *options, const void *type, void *function, void *context);
 ecs_create swift_task_create;
 
-// A new task may run before the code that has created it goes on: a scheduling point.
+// A new task may run before the code that created it continues: a scheduling point.
 __attribute__((weak)) SWIFT_CALL new_task swift_task_create(
     size_t flags, void *options, const void *type, void *function, void *context) {
     static void *known;
-    new_task task = ((ecs_create *)ecs_behind(&known, "swift_task_create", NULL))(flags, options, type, function, context);
+    new_task task = ((ecs_create *)ecs_original(&known, "swift_task_create", NULL))(flags, options, type, function, context);
     ecs_did_create(task.task, __builtin_frame_address(0));
     return task;
 }
@@ -98,12 +98,12 @@ typedef SWIFT_CALL void ecs_begin_async_let(
     void *record, void *options, const void *type, void *function, void *context, void *result);
 ecs_begin_async_let swift_asyncLet_begin;
 
-// The same for `async let`, whose task the runtime makes and enqueues.
+// The same for `async let`, whose task the runtime creates and enqueues.
 __attribute__((weak)) SWIFT_CALL void swift_asyncLet_begin(
     void *record, void *options, const void *type, void *function, void *context, void *result) {
     static void *known;
     const void *outer = ecs_swap_taken(NULL);
-    ((ecs_begin_async_let *)ecs_behind(&known, "swift_asyncLet_begin", NULL))(
+    ((ecs_begin_async_let *)ecs_original(&known, "swift_asyncLet_begin", NULL))(
         record, options, type, function, context, result);
     const void *task = ecs_swap_taken(outer);
     if (task && ecs_is_task(task)) ecs_did_create(task, __builtin_frame_address(0));
@@ -111,7 +111,7 @@ __attribute__((weak)) SWIFT_CALL void swift_asyncLet_begin(
 #endif
 
 bool ecs_takes_switches(void) {
-    // Where this target is in a library, the runtime may stand before it.
+    // Where this target is in a library, the runtime may precede it.
     void *first = dlsym(RTLD_DEFAULT, "swift_task_switch");
     Dl_info image, own;
     if (!dladdr(first, &image) || !dladdr((void *)ecs_takes_switches, &own)) return false;
@@ -120,11 +120,11 @@ bool ecs_takes_switches(void) {
 
 bool ecs_read(const void *from, void *to, size_t size) {
     struct iovec source = {(void *)from, size}, target = {to, size};
-    // The kernel says whether the memory is there, instead of a signal.
+    // The kernel reports unreadable memory as an error, not as a signal.
     return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == (ssize_t)size;
 }
 
-// Where the code of these libraries is in memory: Dispatch, the runtime, the test libraries, and
+// The libraries whose code is located in memory: Dispatch, the runtime, the test libraries,
 // Foundation, and the concurrency runtime.
 static const char *const names[] = {
     "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundation.so", "libswift_Concurrency"};
@@ -150,25 +150,25 @@ static bool contains(int library, const void *caller) {
     return (uintptr_t)caller >= libraries[library].start && (uintptr_t)caller < libraries[library].end;
 }
 
-// The runtime locks what it creates once for each type, and a test library what it notes of each
-// error. The program cannot tell the order of these locks.
+// The runtime locks what it creates once for each type, and a test library what it records for each
+// error. The program cannot observe the order of these locks.
 bool ecs_has_own_locks(const void *caller) {
     for (int library = 1; library < at_foundation; library++)
         if (contains(library, caller)) return true;
     return false;
 }
 
-// The functions of time stand before those of a sanitizer, which are weak as well.
+// The functions of time precede those of a sanitizer, which are weak, too.
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define OF_TIME
 #else
 #define OF_TIME __attribute__((weak))
 #endif
 
-// Before the first simulation; they are loaded with the program.
+// Runs before the first simulation; the libraries are loaded with the program.
 __attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_image, NULL); }
 
-// The library's own waits are for the system, and need its clock.
+// The library's own waits are in real time, and need the system's clock.
 static int64_t system_now(void) { return ecs_real_time(ecs_uptime); }
 __attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_now); }
 
@@ -176,19 +176,19 @@ __attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
 
 // Foundation's Swift code calls Dispatch through its Swift library, as the program does. Its C code
-// does not, and makes what it needs once in a process. The concurrency runtime submits jobs of its
-// own.
+// does not, and creates what it needs once in a process. The concurrency runtime submits jobs of
+// its own.
 bool ecs_is_system(const void *caller) {
     return is_dispatch(caller) || contains(at_foundation, caller) || contains(at_concurrency, caller);
 }
 
 int ecs_system_clock(clockid_t clock, struct timespec *time) {
     static void *known;
-    return ((int (*)(clockid_t, struct timespec *))ecs_behind(&known, "clock_gettime", NULL))(clock, time);
+    return ((int (*)(clockid_t, struct timespec *))ecs_original(&known, "clock_gettime", NULL))(clock, time);
 }
 
-// The clocks of the system tell simulated threads the simulated time. A date begins at midnight of
-// 1 January 2026, other clocks at a day, as if the machine had run that long.
+// The system's clocks show simulated threads the simulated time. Dates begin at midnight of 1
+// January 2026, other clocks at one day of uptime.
 OF_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
     int64_t now = ecs_now();
     if (now < 0 || is_dispatch(__builtin_return_address(0))) return ecs_system_clock(clock, time);
@@ -209,7 +209,7 @@ OF_TIME time_t time(time_t *result) {
 OF_TIME int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     static void *known;
     typedef int function(struct timeval *, void *);
-    if (ecs_now() < 0) return ((function *)ecs_behind(&known, "gettimeofday", NULL))(result, zone);
+    if (ecs_now() < 0) return ((function *)ecs_original(&known, "gettimeofday", NULL))(result, zone);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     *result = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
@@ -217,18 +217,19 @@ OF_TIME int gettimeofday(struct timeval *restrict result, void *restrict zone) {
 }
 
 // What `swift_once` of the runtime calls, where the runtime is linked statically: then nothing else
-// of it needs the function, so the linker takes the one below for it.
+// in it needs `swift_once`, so the linker takes the definition below.
 extern void once_slow(void *predicate, void (*make)(void *), void *context)
     __asm__("_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_") __attribute__((weak));
 
-// A static variable that is being made cannot wait for another thread, which might need it.
+// The initialization of a static variable cannot wait for another thread, which might need the
+// variable.
 __attribute__((weak)) void swift_once(void *predicate, void (*make)(void *), void *context) {
     static void *known;
     typedef void function(void *, void (*)(void *), void *);
-    // Negative: it has been made. Acquiring: what was made is seen.
+    // Negative: it is initialized. Acquiring: the value is visible.
     if (once_slow && __atomic_load_n((int *)predicate, __ATOMIC_ACQUIRE) < 0) return;
     ecs_enter_once();
-    function *runtime = once_slow ? once_slow : (function *)ecs_behind(&known, "swift_once", NULL);
+    function *runtime = once_slow ? once_slow : (function *)ecs_original(&known, "swift_once", NULL);
     runtime(predicate, make, context);
     ecs_leave_once();
 }
@@ -242,22 +243,22 @@ static int64_t nanoseconds(const struct timespec *time) {
 OF_TIME int nanosleep(const struct timespec *time, struct timespec *rest) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep(nanoseconds(time))) return 0;
-    return ((int (*)(const struct timespec *, struct timespec *))ecs_behind(&known, "nanosleep", NULL))(time, rest);
+    return ((int (*)(const struct timespec *, struct timespec *))ecs_original(&known, "nanosleep", NULL))(time, rest);
 }
 
 OF_TIME int usleep(useconds_t microseconds) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)microseconds * 1000)) return 0;
-    return ((int (*)(useconds_t))ecs_behind(&known, "usleep", NULL))(microseconds);
+    return ((int (*)(useconds_t))ecs_original(&known, "usleep", NULL))(microseconds);
 }
 
 OF_TIME unsigned sleep(unsigned seconds) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)seconds * 1000000000)) return 0;
-    return ((unsigned (*)(unsigned))ecs_behind(&known, "sleep", NULL))(seconds);
+    return ((unsigned (*)(unsigned))ecs_original(&known, "sleep", NULL))(seconds);
 }
 
-// Whether the calling thread has one processor, which the simulation gave to it.
+// Whether the simulation pinned the calling thread to one processor.
 static ECS_THREAD_LOCAL bool is_pinned;
 void ecs_pin(uint32_t number) {
     is_pinned = true;
@@ -274,13 +275,13 @@ void ecs_pin(uint32_t number) {
 }
 
 #if !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
-// A new thread gets the processors of its creator. One that a pinned thread creates, such as a
-// worker of Dispatch, runs jobs of the whole process: it gets those of the first thread.
+// A new thread inherits the processors of its creator. A thread that a pinned thread creates, such
+// as a worker of Dispatch, runs jobs of the whole process: it gets those of the first thread.
 __attribute__((weak)) int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     static void *known;
     typedef int function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    function *system = (function *)ecs_behind(&known, "pthread_create", NULL);
+    function *system = (function *)ecs_original(&known, "pthread_create", NULL);
     cpu_set_t own, all;
     bool widens = is_pinned && !sched_getaffinity(getpid(), sizeof all, &all)
         && !sched_getaffinity(0, sizeof own, &own) && !sched_setaffinity(0, sizeof all, &all);
@@ -291,8 +292,8 @@ __attribute__((weak)) int pthread_create(
 #endif
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-// Keeps the frames of the calling thread, and little else: a process has some 65,000 mappings of
-// memory. A stack without a guard before it is one mapping with its neighbour.
+// Keeps the frames of the calling thread, and little else: a process has some 65,000 memory
+// mappings. A stack without a guard page shares one mapping with its neighbour.
 static void keep_frames(void) {
     pthread_attr_t attributes;
     void *start;
@@ -300,7 +301,7 @@ static void keep_frames(void) {
     if (pthread_getattr_np(pthread_self(), &attributes)) return;
     if (!pthread_attr_getstack(&attributes, &start, &size) && !pthread_attr_getguardsize(&attributes, &guard)) {
         mprotect((char *)start - guard, guard, PROT_READ | PROT_WRITE);
-        // What is below the frames is not in use, except for those of the functions called here.
+        // The memory below the frames is unused, except by the functions called here.
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
         char *end = (char *)(((uintptr_t)__builtin_frame_address(0) & ~(page - 1)) - 4 * page);
         if (end > (char *)start) madvise(start, (size_t)(end - (char *)start), MADV_DONTNEED);

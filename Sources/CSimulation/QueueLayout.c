@@ -1,31 +1,31 @@
 #ifdef __linux__
 #define _GNU_SOURCE
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-// What the objects of Dispatch tell of themselves. It has no functions for it, so they are read. A
-// first look at objects that are made for it says whether they are laid out as is known here.
+// Reads the state of Dispatch objects, for which Dispatch has no functions. A test with sample
+// objects verifies that their layout is the known one.
 
 typedef void *object;
-// In words of an object: of a queue, its target, its state, and its width in the lower half of a
-// word. Of a semaphore, its permits, and how many it was made with. Of a work item, which is a
-// block, its code, a mark, its flags, whether it was cancelled and how often it ran, and the group
+// Offsets in words. In a queue: its target, its state, and its width in the lower half of a word.
+// In a semaphore: its permits, and how many it was created with. In a work item, which is a block:
+// its code, a magic number, its flags, whether it was cancelled and how often it ran, and the group
 // that it leaves when it has run.
 enum { target_at = 3, state_at = 7, width_at = 10 };
 enum { permits_at = 6, made_with_at = 7 };
-enum { code_at = 2, mark_at = 4, flags_at = 5, status_at = 6, group_at = 10 };
-enum { item_mark = 0xd159b10c, barrier_flag = 1, cancelled_flag = 1, serial_width = 1, width_mask = 0xffff };
+enum { code_at = 2, magic_at = 4, flags_at = 5, status_at = 6, group_at = 10 };
+enum { item_magic = 0xd159b10c, barrier_flag = 1, cancelled_flag = 1, serial_width = 1, width_mask = 0xffff };
 // The part of a queue's state that is not zero while it is suspended or not active.
 static const uint64_t suspended_mask = 0xff80000000000000;
 
 static uint64_t word(const void *object, int index) {
-    // Relaxed, here and below: the simulation orders what its threads do.
+    // Relaxed, here and below: the simulation orders its threads.
     return __atomic_load_n((const uint64_t *)object + index, __ATOMIC_RELAXED);
 }
 
-static void *function(void **known, const char *name) { return ecs_behind(known, name, NULL); }
+static void *function(void **known, const char *name) { return ecs_original(known, name, NULL); }
 
 void ecs_dispatch_retain(const void *kept) {
     static void *known;
@@ -37,8 +37,8 @@ void ecs_dispatch_release(const void *kept) {
     ((void (*)(object))function(&known, "dispatch_release"))((object)kept);
 }
 
-// Dispatch counts the references of the program apart from its own. A queue that is the target of
-// another one may have none of the program.
+// Dispatch counts the program's references separately from its own. A queue that is the target of
+// another one may have no reference of the program.
 void ecs_queue_keep(const void *kept) {
     static void *known;
     ((object (*)(object))function(&known, "_os_object_retain_internal"))((object)kept);
@@ -75,11 +75,11 @@ bool ecs_queue_is_suspended(const void *queue) {
     return !ecs_queue_is_global(queue) && word(queue, state_at) & suspended_mask;
 }
 
-// Dispatch itself knows its work items by their code.
+// Dispatch itself recognizes its work items by their code.
 static bool is_item(const void *block) {
     static void *known;
     void *const *code = function(&known, "_dispatch_block_special_invoke");
-    return code && (uint64_t)*code == word(block, code_at) && (word(block, mark_at) & 0xffffffff) == item_mark;
+    return code && (uint64_t)*code == word(block, code_at) && (word(block, magic_at) & 0xffffffff) == item_magic;
 }
 
 object ecs_item_group(const void *block) { return is_item(block) ? (object)word(block, group_at) : NULL; }
@@ -93,13 +93,13 @@ bool ecs_is_cancelled(ecs_dispatch_job job) {
 static bool knows_semaphores = false;
 bool ecs_semaphore_has_takers(const void *semaphore) {
     int64_t made_with = (int64_t)word(semaphore, made_with_at);
-    // A semaphore that was made without permits counts events, and no thread gives an event back.
-    // A count below zero is the number of threads that wait.
+    // A semaphore created without permits counts events, which no thread gives back. A negative
+    // count is the number of waiting threads.
     return !knows_semaphores || (made_with > 0 && (int64_t)word(semaphore, permits_at) < made_with);
 }
 
 #if !__has_feature(thread_sanitizer)
-// A first look.
+// The test with sample objects.
 typedef struct {
     object serial, concurrent, aimed;
 } made_queues;
@@ -132,7 +132,7 @@ static bool knows_queues(void) {
     return is_known;
 }
 
-// A block of C, as its binary interface has it; this one has no copy of its own.
+// A C block, according to its binary interface; copying this one makes no copy.
 static void do_nothing(void *block) { (void)block; }
 
 static bool knows_items(void) {
@@ -177,7 +177,7 @@ static bool can_read_semaphores(void) {
     return is_known;
 }
 
-__attribute__((constructor)) static void look(void) {
+__attribute__((constructor)) static void test_layouts(void) {
     if (!ecs_asks_for_dispatch()) return;
     knows_semaphores = can_read_semaphores();
     ecs_set_knows_dispatch(knows_queues() && knows_items());

@@ -1,28 +1,28 @@
 // For dladdr.
 #define _GNU_SOURCE
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-// A first look at tasks that are made for it. The simulation reads words of tasks and writes two of
-// them. In a runtime that has other words there, it would corrupt tasks: it refuses to begin.
+// Tests the layout of tasks with sample tasks. The simulation reads words of tasks and writes two
+// of them. With another layout it would corrupt tasks, so it refuses to begin.
 
 extern SWIFT_CALL void *swift_task_getCurrent(void);
 
 // The one job that the calling thread's tasks have enqueued. A second one is not expected.
-static ECS_THREAD_LOCAL bool looks, has_second;
+static ECS_THREAD_LOCAL bool is_testing, has_second;
 static ECS_THREAD_LOCAL void *enqueued;
 
-bool ecs_keeps(void *job) {
-    if (!looks) return false;
+bool ecs_layout_test_takes(void *job) {
+    if (!is_testing) return false;
     has_second |= enqueued != NULL;
     enqueued = job;
     return true;
 }
 
 static bool is_known;
-// Relaxed: a thread that gets a task of a search gets it by an order that began with the look.
+// Relaxed: a thread receives a task of a search through an ordering that began with this test.
 bool ecs_may_read_tasks(void) { return __atomic_load_n(&is_known, __ATOMIC_RELAXED); }
 
 static void *next(void) {
@@ -35,7 +35,7 @@ static void run(void *job) { swift_job_run(job, NULL, 0); }
 
 static void *word(const void *job, int index) { return ((void *const *)job)[index]; }
 
-// A task that has not begun. What it runs is code of some library, and its context is memory.
+// Whether a task has not begun: its function is code of some library, and its context is memory.
 static bool is_new(const void *task) {
     Dl_info image;
     uintptr_t context[2];
@@ -54,7 +54,7 @@ static bool ends(const void *task) {
     return ecs_has_ended(task) && !ecs_is_running(task);
 }
 
-// A task waits for its `async let`, yields, and ends.
+// Checks a task that waits for its `async let`, yields, and ends.
 static bool knows_parts(void *task) {
     enum { search = 1, record = 2 };
     if (next() != task || !is_new(task) || ecs_is_async_let(task)) return false;
@@ -77,19 +77,19 @@ static ECS_THREAD_LOCAL ecs_resume *replaced;
 static ECS_THREAD_LOCAL void *given_context;
 static ECS_THREAD_LOCAL bool was_running;
 
-// Runs in front of a task's first part.
-static SWIFT_ASYNC_CALL void note(ASYNC_CONTEXT void *context) {
+// Runs before a task's first part.
+static SWIFT_ASYNC_CALL void record_start(ASYNC_CONTEXT void *context) {
     given_context = context;
     was_running = ecs_is_running(swift_task_getCurrent());
     __attribute__((musttail)) return replaced(context);
 }
 
-// An idle actor that gets the first part of a task asks for a drain, which runs it.
+// Checks that an idle actor that receives the first part of a task requests a drain, which runs it.
 static bool knows_drain(void *task, void *actor) {
     if (next() != task || !is_new(task)) return false;
     void *context = word(task, ecs_context_at);
     replaced = (ecs_resume *)word(task, ecs_resume_at);
-    ((void **)task)[ecs_resume_at] = (void *)note;
+    ((void **)task)[ecs_resume_at] = (void *)record_start;
     swift_task_enqueue(task, (ecs_executor){actor, 0});
     void *drain = next();
     if (!drain || ecs_drained(drain) != actor || ecs_first_in(actor) != task) return false;
@@ -101,28 +101,28 @@ typedef struct {
     void *(*make)(void);
     void *actor;
     bool fits;
-} look;
+} layout_test;
 
-static void *take_look(void *argument) {
-    look *look = argument;
-    looks = true;
-    void *first = look->make();
-    look->fits = knows_parts(first);
+static void *run_test(void *argument) {
+    layout_test *test = argument;
+    is_testing = true;
+    void *first = test->make();
+    test->fits = knows_parts(first);
     run_rest();
     ecs_release(first);
-    if (!look->fits) return NULL;
-    void *second = look->make();
-    look->fits = knows_drain(second, look->actor) && !has_second;
+    if (!test->fits) return NULL;
+    void *second = test->make();
+    test->fits = knows_drain(second, test->actor) && !has_second;
     run_rest();
     ecs_release(second);
     return NULL;
 }
 
 bool ecs_knows_tasks(void *(*make)(void), void *actor) {
-    // On a thread of its own, which runs no task.
+    // On a separate thread, which runs no task.
     pthread_t thread;
-    look look = {make, actor, false};
-    if (!pthread_create(&thread, NULL, take_look, &look)) pthread_join(thread, NULL);
-    if (look.fits) __atomic_store_n(&is_known, true, __ATOMIC_RELAXED);
-    return look.fits;
+    layout_test test = {make, actor, false};
+    if (!pthread_create(&thread, NULL, run_test, &test)) pthread_join(thread, NULL);
+    if (test.fits) __atomic_store_n(&is_known, true, __ATOMIC_RELAXED);
+    return test.fits;
 }

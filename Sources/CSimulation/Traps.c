@@ -1,4 +1,4 @@
-#include "Doors.h"
+#include "Interposition.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@ static const int signals[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV, SIGFPE}
 enum { signal_count = sizeof signals / sizeof *signals, seconds_to_report = 10 };
 static struct sigaction earlier[signal_count];
 
-// A trap ends the process, and with it the search: what led to it is told first.
+// A trap ends the process, and with it the search: print first what led to it.
 static void on_trap(int number, siginfo_t *info, void *context) {
     (void)context;
     for (int i = 0; i < signal_count; i++) sigaction(signals[i], &earlier[i], NULL);
     if (ecs_current()) {
-        // The report allocates. Should the trap have left a lock of the allocator taken, the alarm
-        // ends the process.
+        // The report allocates. If the trap has left a lock of the allocator taken, the alarm ends
+        // the process.
         alarm(seconds_to_report);
         ecs_report_trap();
         alarm(0);
     }
-    // After the return the instruction traps again, and the earlier handler has it. What a process
-    // has sent does not come again, and abort() would use no handler the second time.
+    // After the return the instruction traps again, for the earlier handler. A signal that a
+    // process has sent does not recur, and abort() would call no handler the second time.
     if (number == SIGABRT || info->si_code <= 0) raise(number);
 }
 

@@ -3,7 +3,7 @@ package import ExecutionContexts
 extension CodePlace {
     /// File and line, as "Store.swift:14"; without debug information the name of the function.
     ///
-    /// Nil if that is not known, or a place in the library itself.
+    /// Nil if it is unknown, or a place in the library itself.
     package var text: String? {
         if word <= 2 { return nil }
         return word >> 63 == 1 ? textOfCall : textOfCode

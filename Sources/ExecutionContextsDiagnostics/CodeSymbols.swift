@@ -1,14 +1,14 @@
 internal import CDiagnostics
 internal import ExecutionContexts
 
-/// What the program's symbols and debug information say about addresses of code.
+/// Looks up addresses of code in the program's symbols and debug information.
 ///
-/// An address is looked up when it is first asked for, which takes milliseconds, and kept.
+/// The first look-up of an address takes milliseconds; the result is cached.
 package enum CodeSymbols {
     private static let functions = Guarded<[UInt: FunctionName?]>([:])
     private static let declarations = Guarded<[UInt: String?]>([:])
 
-    /// The function that an address belongs to; nil if it is none of Swift, or a thunk.
+    /// The function that an address belongs to; nil if it is not a Swift function, or is a thunk.
     package static func function(at address: UInt) -> FunctionName? {
         if let known = functions.withUnscheduledLock({ $0[address] }) { return known }
         let function = unsafe withText { text, size in
@@ -31,7 +31,7 @@ package enum CodeSymbols {
         return declaration
     }
 
-    /// The innermost line at an address; nil if it is not known. The caller keeps it.
+    /// The innermost line at an address; nil if it is unknown. The caller caches it.
     package static func line(at address: UInt) -> String? {
         unsafe withText { text, size in
             let line = unsafe ecd_line(address, text, size)
@@ -59,7 +59,7 @@ package enum CodeSymbols {
 /// The name of a function for a reader: "closure #1 in Store.load".
 package struct FunctionName: Sendable {
     package let text: String
-    /// Whether it is a function of the standard library or of this one.
+    /// Whether it is a function of the standard library or of this library.
     package let isOfLibrary: Bool
     /// Whether it is a function of this library.
     package let isOfPackage: Bool
@@ -80,7 +80,7 @@ package struct FunctionName: Sendable {
     package init?(_ demangled: String) {
         guard !demangled.contains("thunk") else { return nil }
         isAccessor = demangled.contains(".modify : ") || demangled.contains(".setter : ")
-        // "... for" and "generic specialization <...> of" stand before the name.
+        // "... for" and "generic specialization <...> of" precede the name.
         var name = demangled[...]
         if !name.hasPrefix("generic "), let end = name.ranges(of: " for ").last?.upperBound {
             name = name[end...]

@@ -3,15 +3,15 @@ internal import ExecutionContexts
 
 /// Calls closures for each signal of one kind that the process gets, while there are any.
 ///
-/// They are called on a thread of the library's own, since a signal that asks what is wrong must be
-/// answered when all threads of Dispatch are blocked. A signal that comes while an earlier one is
-/// being handled may be reported together with it.
+/// They are called on a separate thread of the library, since a diagnostic signal must be answered
+/// even when all threads of Dispatch are blocked. A signal that comes while an earlier one is being
+/// handled may be reported together with it.
 package final class SignalReceiver: Sendable {
     package typealias Handler = @Sendable () -> Void
 
     /// The receivers of one signal.
     private struct State {
-        /// With the receivers, so that no other one gets the address of one that is in use.
+        /// Retains the receivers, so that no other one gets the address of one in use.
         var handlers: [ObjectIdentifier: (receiver: SignalReceiver, handler: Handler)] = [:]
         /// Whether a thread waits for the signal. It ends when it finds no handler.
         var hasThread = false
@@ -49,7 +49,7 @@ package final class SignalReceiver: Sendable {
         guard isReceived else { return nil }
     }
 
-    /// With the last receiver of it, the signal does again what it did before.
+    /// Stops receiving. When the last receiver stops, the signal has its previous action again.
     package func stop() {
         // The handler is freed outside of the lock.
         _ = Self.states.withUnscheduledLock { states in

@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// What is called before the library traps, on the thread that traps.
+/// Handlers that are called before the library traps, on the thread that traps.
 package enum TrapHandlers {
     package typealias Handler = @Sendable (_ message: String) -> Void
 
@@ -13,7 +13,7 @@ package enum TrapHandlers {
     private static let state = Guarded(State())
     /// The number of the thread whose trap is being handled, or zero.
     private static let thread = Atomic<UInt32>(0)
-    private static let turn = Guarded(())
+    private static let callLock = Guarded(())
 
     /// Adds a handler until `remove` is called with the number that this returns.
     package static func add(_ handler: @escaping Handler) -> UInt64 {
@@ -30,15 +30,15 @@ package enum TrapHandlers {
         _ = state.withUnscheduledLock { $0.handlers.removeValue(forKey: number) }
     }
 
-    /// Calls the handlers. Another thread that traps meanwhile waits here for the process to end,
-    /// so that it does not end it before they have returned.
+    /// Calls the handlers. Another thread that traps meanwhile waits here for the end of the
+    /// process, so that it does not end the process before the handlers have returned.
     @Sendable private static func call(_ message: String) {
         let own = SimulationHooks.thread
         // Relaxed: a thread reads its own number only if it has written it.
         if thread.load(ordering: .relaxed) == own { return }
         let handlers = state.withUnscheduledLock { Array($0.handlers.values) }
         if handlers.isEmpty { return }
-        turn.withUnscheduledLock { _ in
+        callLock.withUnscheduledLock { _ in
             thread.store(own, ordering: .relaxed)
             for handler in handlers { handler(message) }
         }

@@ -1,11 +1,10 @@
 internal import ExecutionContexts
 
-/// Text for JSON and HTML; written by hand, so that it can be put together in parts.
+/// Text for JSON and HTML; written by hand, so that it can be built in parts.
 enum JSONText {
     /// Returns a string literal, with its quotes.
     ///
-    /// Also escapes the characters that JSON allows and a script in a page does not, so that no
-    /// text ends the script.
+    /// Also escapes the characters that JSON allows but that could end a script in a page.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -51,7 +50,7 @@ enum JSONText {
         return text + digits
     }
 
-    /// Returns a duration in the unit that suits it, with three digits.
+    /// Returns a duration in a suitable unit, with three digits.
     static func duration(_ duration: Duration) -> String {
         let nanoseconds = duration.nanoseconds
         for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)]

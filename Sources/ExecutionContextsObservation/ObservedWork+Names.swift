@@ -2,9 +2,9 @@ public import ExecutionContexts
 internal import ExecutionContextsDiagnostics
 
 extension ObservedWork {
-    /// What it is called: its label, or else where it was written, or else "#" and its number.
+    /// Its label, or else where it was written, or else "#" and its number.
     ///
-    /// Where it was written is looked up when it is first asked for, which takes milliseconds.
+    /// The first look-up of the place where it was written takes milliseconds.
     public var name: String { source.name(ofJob: id) }
 
     /// Where the job was written, as file and line: "Store.swift:14".

@@ -13,7 +13,7 @@ public import ExecutionContexts
 public struct SignpostObserver: ContextObserver {
     private let signposts: Signposts
 
-    /// Makes an observer whose intervals appear under these names.
+    /// Creates an observer whose intervals appear under these names.
     ///
     /// The category `PointsOfInterest` shows them without any configuration of the tool.
     public init(subsystem: String = "ExecutionContexts", category: String = "PointsOfInterest") {

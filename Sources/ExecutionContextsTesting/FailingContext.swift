@@ -9,8 +9,8 @@ public import ExecutionContexts
 /// ```
 ///
 /// With XCTest, the report is `{ XCTFail($0) }`. The report of a delay names the source location
-/// where the delay was set. A caller that awaits a job on this context receives the refusal
-/// `.abandoned`. Its clock stands at zero.
+/// where it was set. A caller that awaits a job on this context receives the refusal `.abandoned`.
+/// Its time is always zero.
 public struct FailingContext: SerialContext {
     public let name: String
     private let report: @Sendable (String) -> Void
@@ -29,7 +29,7 @@ public struct FailingContext: SerialContext {
 
     public func execute(_ work: @escaping Work) {
         report(
-            "Work was submitted to '\(name)', which this test says is not used. It does not run.")
+            "Work was submitted to '\(name)', which this test declares unused. It does not run.")
     }
 
     public func execute(
@@ -44,7 +44,7 @@ public struct FailingContext: SerialContext {
     public var time: any TimeSource { clock }
 }
 
-/// A time source that stands still and reports every delay.
+/// A time source that never advances, and reports every delay.
 private final class FailingTime: TimeSource {
     private let name: String
     private let report: @Sendable (String) -> Void
@@ -58,7 +58,7 @@ private final class FailingTime: TimeSource {
 
     func add(_ delay: DelayedWork, tolerance: Duration) {
         let what = delay.knownSourceLocation.map { "A delay was set at \($0)" } ?? "A task sleeps"
-        report("\(what) on '\(name)', which this test says is not used. It never comes.")
+        report("\(what) on '\(name)', which this test declares unused. It never ends.")
     }
 
     func remove(_ delay: DelayedWork) {}

@@ -3,13 +3,13 @@ internal import Dispatch
 
 /// An event that may happen many times and that threads can wait for.
 ///
-/// A simulation waits by it itself, so its semaphore is none of a simulated program's.
+/// Simulations use it themselves, so its semaphore must not count as the simulated program's.
 final class Signal: Sendable {
     private let semaphore = outside { DispatchSemaphore(value: 0) }
 
     func happen() { Self.outside { _ = semaphore.signal() } }
 
-    /// Waits for `count` more events; returns false if they do not come within the limit.
+    /// Waits for `count` more events; returns false if they do not happen within the limit.
     func wait(count: Int, atMost limit: Duration) -> Bool {
         Self.outside {
             let deadline = DispatchTime.now() + .nanoseconds(limit.inNanoseconds)

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// What recording contexts have recorded, in one order over all of them.
+/// The records of recording contexts, in one order over all of them.
 public final class WorkRecorder: Sendable {
     private struct State {
         var jobs: [RecordedWork] = []

@@ -137,7 +137,7 @@ extension SeededBug {
         }
     }
 
-    /// The actor is taken for a lock, but a call that waits for the paper lets the next one in.
+    /// The actor is mistaken for a lock, but a call that waits for the paper admits the next one.
     static let actorAsLock = plain("actor taken for a lock", depth: 1) { isMended in
         let printer = Printer()
         async let alice: Void = printer.print("alice", isMended: isMended)

@@ -67,7 +67,7 @@ extension SeededBug {
             if mine == loads { song = new }
         }
 
-        /// Whether neither a spinner nor a song is shown, though a song was asked for.
+        /// Whether neither a spinner nor a song is shown, though a song was requested.
         var isBlank: Bool { loads > 0 && !isLoading && song.isEmpty }
     }
 

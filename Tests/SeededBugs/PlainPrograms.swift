@@ -29,10 +29,10 @@ func require(_ holds: Bool, _ description: String) throws(Wrong) {
     if !holds { throw Wrong(description: description) }
 }
 
-/// Stands for a request to a server. Other tasks may run before it returns.
+/// Simulates a request to a server. Other tasks may run before it returns.
 func request() async { await Task.yield() }
 
-/// Suspends for a while, in which other tasks usually end what they do.
+/// Suspends for a while, in which other tasks usually end.
 func later() async { for _ in 1...3 { await request() } }
 
 /// Calls `body` after a while.
@@ -41,7 +41,7 @@ func later<Value: Sendable>(_ body: @Sendable () async throws -> Value) async re
     return try await body()
 }
 
-/// Stands for a file or a screen: it keeps what is added to it.
+/// Simulates a file or a screen: it keeps all entries.
 actor Log {
     private(set) var entries: [String] = []
 

@@ -41,7 +41,7 @@ extension SeededBug {
         }
     }
 
-    /// An auditor asks for the sum while a transfer is between its two halves.
+    /// An auditor requests the sum while a transfer is between its two halves.
     static let seenInTheMiddle = plain("sum seen in the middle of a transfer", depth: 1) {
         isMended in
         let ledger = Ledger()

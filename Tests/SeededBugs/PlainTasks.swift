@@ -6,7 +6,7 @@ extension SeededBug {
         taskForEachLine, orderOfPriorities, firstOfGroup, unawaitedChild, sharedTask,
     ]
 
-    /// Each line is written by a task of its own.
+    /// A separate task writes each line.
     static let taskForEachLine = plain("a task for each line", depth: 1) { isMended in
         let (log, lines) = (Log(), ["one", "two", "three"])
         if isMended {

@@ -50,7 +50,7 @@ extension SeededBug {
             let first = await group.next() ?? nil
             group.cancelAll()
             guard drains, first == nil else { return first }
-            // The work may have ended all the same.
+            // The work may still have ended.
             return await group.first { $0 != nil } ?? nil
         }
     }

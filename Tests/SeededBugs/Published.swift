@@ -32,7 +32,7 @@ extension SeededBug {
         }
     }
 
-    /// The cancel arrives before the continuation, finds nothing, and the task waits for ever.
+    /// The cancel arrives before the continuation, finds nothing, and the task waits forever.
     ///
     /// As in a channel of Swift Async Algorithms:
     /// https://github.com/apple/swift-async-algorithms/pull/80
@@ -97,7 +97,7 @@ extension SeededBug {
         func reply(_ id: Int) { replies.append(reasons[id] ?? "unknown error") }
     }
 
-    /// A task of its own reads why a request was cancelled, after its end has cleared the reason.
+    /// A separate task reads why a request was cancelled, after its end has cleared the reason.
     ///
     /// As in the message handler of Swift Tools Protocols:
     /// https://github.com/swiftlang/swift-tools-protocols/pull/45

@@ -3,7 +3,7 @@ package import ExecutionContextsTesting
 /// A small program with one fault, and its twin without the fault.
 ///
 /// The programs are those of real services, reduced to the fault. `Corpus` measures the simulator
-/// by them.
+/// with them.
 package struct SeededBug: Sendable, CustomStringConvertible {
     package let name: String
     /// The kinds of failure that a simulation may report.
@@ -12,8 +12,7 @@ package struct SeededBug: Sendable, CustomStringConvertible {
     package let depth: Int
     private let time: SimulationTime
     private let program: Program
-    /// The program as a task that also runs without a simulation, if it is one of plain Swift
-    /// concurrency.
+    /// The program as a task that also runs without a simulation, if it is plain Swift concurrency.
     package let plainProgram: PlainProgram?
 
     package typealias Program = @Sendable (_ sim: SimulatedWorld, _ isMended: Bool) throws -> Void

@@ -60,7 +60,7 @@ extension SeededBug {
         sim.spawn("closer") { section.execute { appenders.value = ["console"] } }
     }
 
-    /// A flag against recursion makes other threads go on before the registry is filled.
+    /// Because of a flag against recursion, other threads continue before the registry is filled.
     ///
     /// As the registries of `groovy` in JaConTeBe.
     static let halfInitialised = SeededBug("flag against recursion", .threw, depth: 1) {

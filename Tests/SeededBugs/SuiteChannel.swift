@@ -4,9 +4,8 @@ import ExecutionContexts
 ///
 /// A send completes when the buffer or a receiver has the element. A receive completes when an
 /// element is there or the channel is closed. A send on a closed channel is an error, and so is a
-/// second close.
-/// Operations that complete one `Selection` are the cases of a `select`: one of them takes effect.
-/// Channels that stand in one `select` share a lock.
+/// second close. Operations that complete one `Selection` are the cases of a `select`: one of them
+/// takes effect. Channels in one `select` share a lock.
 final class Channel<Element: Sendable>: Sendable {
     enum Event: Sendable {
         case sent, received(Element), closed

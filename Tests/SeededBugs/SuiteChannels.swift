@@ -27,7 +27,7 @@ extension SeededBug {
         }
     }
 
-    /// A caller stops waiting at its time limit, and the handler waits for ever to send the answer.
+    /// A caller stops waiting at its time limit, and the handler waits forever to send the answer.
     ///
     /// As `kubernetes_5316` of GoBench.
     static let leakedSender = SeededBug(
@@ -95,7 +95,7 @@ extension SeededBug {
         }
     }
 
-    /// Two loops pass on what their clients send, and each sends to the other while neither
+    /// Two loops forward their clients' messages, and each sends to the other while neither
     /// receives.
     ///
     /// As `cockroach_2448` of GoBench.
@@ -113,7 +113,7 @@ extension SeededBug {
         }
     }
 
-    /// The caller receives the first error only, and the worker with the second waits for ever.
+    /// The caller receives the first error only, and the worker with the second waits forever.
     ///
     /// As `kubernetes_25331` of GoBench.
     static let secondError = SeededBug("second error that is not received", .lostWakeUp, depth: 1) {

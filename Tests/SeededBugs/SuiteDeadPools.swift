@@ -35,7 +35,7 @@ extension SeededBug {
         }
     }
 
-    /// The dispatcher ends without telling the logger that waits for room.
+    /// The dispatcher ends without notifying the logger that waits for room.
     ///
     /// As `log4j-50463` of JaConTeBe.
     static let deadDispatcher = SeededBug(
@@ -94,7 +94,7 @@ extension SeededBug {
             do {
                 _ = try waiter.async.wait(timeout: .seconds(1))
             } catch {
-                // An object that was handed over in this moment is taken all the same.
+                // An object that was handed over at this moment is still taken.
                 if !isMended || waiter.fail(error) { return }
             }
             section.execute { idle.value += 1 }

@@ -28,7 +28,7 @@ extension SeededBug {
         }
     }
 
-    /// A reader takes the lock a second time, and a writer that waits is before it.
+    /// A reader takes the lock a second time, while a writer waits in front of it.
     ///
     /// As `kubernetes_62464` and `cockroach_6181` of GoBench.
     static let readTwice = SeededBug("read lock taken twice", .lostWakeUp, depth: 1) {
@@ -88,7 +88,7 @@ extension SeededBug {
 
     /// Workers count themselves down in two steps, and none of them sees that it is the last.
     ///
-    /// As the atomic counters of GoBench's programs that stand in for a `WaitGroup`.
+    /// As the atomic counters of GoBench's programs that replace a `WaitGroup`.
     static let countedDown = SeededBug("last worker not noticed", .lostWakeUp, depth: 1) {
         sim, isMended in
         let (section, left) = (CriticalSection(name: "left"), Tracked(2, name: "left"))

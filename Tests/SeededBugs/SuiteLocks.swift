@@ -9,7 +9,7 @@ extension SeededBug {
         releasedQueue,
     ]
 
-    /// A flag says that a deposit is booked before the balance has it.
+    /// A flag reports a deposit as booked before it is in the balance.
     ///
     /// As `account` of SCTBench.
     static let bookedTooEarly = SeededBug("booked before it is paid in", .threw, depth: 1) {
@@ -37,7 +37,7 @@ extension SeededBug {
         let (isStopping, isStopped) = (
             Tracked(false, name: "stopping"), Tracked(false, name: "stopped")
         )
-        // The driver counts as one until it is told to stop.
+        // The driver counts as one until it is stopped.
         let pending = Tracked(1, name: "pending")
         @Sendable func leave() {
             section.execute {
@@ -132,7 +132,7 @@ extension SeededBug {
         sim.invariant("a block is of one file") { files.allSatisfy { $0.value.count <= 1 } }
     }
 
-    /// Each of four threads adds to the value of the one before it, and does not wait for it.
+    /// Each of four threads adds to the value of the previous one without waiting for it.
     ///
     /// As `token_ring` of SCTBench.
     static let tokenRing = SeededBug("ring without a token", .invariant, depth: 1) {

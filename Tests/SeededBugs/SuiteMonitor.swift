@@ -3,8 +3,8 @@ import ExecutionContexts
 /// A value behind a lock, with a condition: a lock and a condition variable of C, or an object of
 /// Java with `wait` and `notify`.
 ///
-/// A waiter that is notified competes for the lock with the others, and sees the value as they have
-/// left it.
+/// A waiter that is notified competes for the lock with the others, and sees the value as they left
+/// it.
 final class Monitor<State: Sendable>: Sendable {
     private struct Guarded: Sendable {
         var state: State
@@ -23,7 +23,7 @@ final class Monitor<State: Sendable>: Sendable {
 
     /// Waits until `holds`, and then runs `body`, all under the lock.
     ///
-    /// Without `checksAgain` it waits once at most, as `if` does where `while` is due.
+    /// Without `checksAgain` it waits once at most, like `if` in place of `while`.
     func wait<Value: Sendable>(
         until holds: (State) -> Bool, checksAgain: Bool = true,
         _ body: (inout State) throws -> Value

@@ -9,7 +9,7 @@ extension SeededBug {
     ]
 
     /// An evictor locks the pool and then a connection, and a caller that closes the connection
-    /// locks both the other way round.
+    /// locks both in the opposite order.
     ///
     /// As `dbcp-65` and `dbcp-270` of JaConTeBe.
     static let evictedWhileClosed = SeededBug("pool and connection crossed", .deadlock, depth: 1) {

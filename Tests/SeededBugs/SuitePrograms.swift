@@ -1,5 +1,5 @@
-/// Programs in the style of the suites that researchers measure by: SCTBench of C, JaConTeBe of
-/// Java, and GoBench with its kernels of Go.
+/// Programs in the style of the suites that researchers use: SCTBench of C, JaConTeBe of Java, and
+/// GoBench with its kernels of Go.
 ///
 /// Each is rebuilt small, with the means of Swift and of this library. A comment names the program
 /// or the suite that it resembles.

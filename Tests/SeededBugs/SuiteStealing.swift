@@ -90,7 +90,7 @@ extension SeededBug {
     static let unlockedThieves = stealing(
         "two thieves without a lock", .unlockedThieves, .invariant, thieves: 2, depth: 2)
 
-    /// The owner that sees a conflict tries again without the lock. Both it and the thief give way.
+    /// The owner that sees a conflict tries again without the lock. Both it and the thief yield.
     static let lastWithoutLock = stealing(
         "element left after a conflict", .lastWithoutLock, .invariant, depth: 2)
 }

@@ -34,7 +34,7 @@ extension SeededBug {
     /// As `istio_8967` of GoBench.
     static let forgottenQuit = SeededBug("quit channel set to nil", .lostWakeUp, depth: 1) {
         sim, isMended in
-        // A receive from the nil channel of Go waits for ever.
+        // A receive from the nil channel of Go waits forever.
         let never = Channel<Int>()
         let quit = Tracked<Channel<Int>?>(Channel(), name: "quit")
         sim.spawn("loop") { _ = try (quit.value ?? never).receive().wait() }
@@ -44,7 +44,7 @@ extension SeededBug {
         }
     }
 
-    /// A caller asks a loop for its status, and the loop has been stopped.
+    /// A caller requests the status of a loop that has been stopped.
     ///
     /// As `etcd_6857` of GoBench.
     static let askedAfterStop = SeededBug("status of a stopped loop", .lostWakeUp, depth: 1) {
@@ -92,7 +92,7 @@ extension SeededBug {
         }
     }
 
-    /// A request is counted at its begin and at its end, if it is not cancelled at either.
+    /// A request is counted at its beginning and at its end, if it is not cancelled at either.
     ///
     /// As the contexts that GoBench's programs check twice.
     static let twoChecks = SeededBug("cancellation checked twice", .invariant, depth: 1) {
@@ -124,7 +124,7 @@ extension SeededBug {
         sim.spawn("watcher") {
             for version in 1...2 {
                 stored.value = version
-                // With the default case: what cannot be sent at once is dropped.
+                // With the default case: a message that cannot be sent at once is dropped.
                 let selection = Channel<Int>.Selection()
                 signals.send(version, in: selection)
                 selection.succeed(.closed)

@@ -1,4 +1,4 @@
-/// A count of what has still to end: `sync.WaitGroup` of Go.
+/// A count of unfinished operations: `sync.WaitGroup` of Go.
 final class WaitGroup: Sendable {
     private let left = Monitor(0, name: "wait group")
 

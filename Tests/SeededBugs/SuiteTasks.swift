@@ -66,7 +66,7 @@ extension SeededBug {
         _ = try await (alice, bob)
     }
 
-    /// The first of two mirrors is received, and the slower one waits for ever to send.
+    /// The first of two mirrors is received, and the slower one waits forever to send.
     ///
     /// As `moby_33781` of GoBench.
     static let slowerMirror = plain("slower mirror that is not received", .lostWakeUp, depth: 1) {

@@ -82,7 +82,7 @@ extension SeededBug {
         sim.finally("charged once") { charges.value == 1 }
     }
 
-    /// A letter that is typed between the save and the mark of its end is never saved.
+    /// A letter that is typed between the save and the flag that ends it is never saved.
     static let droppedEvent = SeededBug(
         "debounce drops the last event", .invariant, depth: 3, time: .racing
     ) {

@@ -2,7 +2,7 @@ import Dispatch
 package import ExecutionContexts
 import Foundation
 
-/// Runs each job on a thread of its own, and returns when that thread has run and freed it.
+/// Runs each job on a separate thread, and returns when that thread has run and freed it.
 ///
 /// A submitter that still references the job then frees its captures on the wrong thread, always.
 package struct Handover: ExecutionContext {
@@ -20,7 +20,7 @@ package struct Handover: ExecutionContext {
 
     /// Moves the job to its thread.
     private final class Parcel: @unchecked Sendable {
-        // Unchecked: one thread after the other uses it.
+        // Unchecked: one thread after another uses it.
         private var work: Work?
         init(_ work: consuming @escaping Work) { self.work = consume work }
         func open() { work.take()?() }

@@ -27,8 +27,8 @@ package func inForkedChild(isWarm: Bool = true, _ body: () -> Void) {
     guard status == 0 else { exit(1) }
 }
 
-/// Waits until all other threads sleep, at several looks. None of them has a runtime lock
-/// then. Does nothing on a system that does not tell.
+/// Waits until all other threads sleep, at several checks. None of them then holds a runtime lock.
+/// Does nothing on a system that does not report it.
 private func awaitOtherThreads() {
     let own = "\(ec_thread_handle())"
     var quietLooks = 0

@@ -3,10 +3,10 @@ package import Testing
 
 /// How long the tests wait before they call something a hang.
 ///
-/// No correct test depends on these limits: they only end what would go on for ever. So each is far
-/// longer than what it limits takes beside other tests, and longer still on a slow machine.
+/// No correct test depends on these limits: they only end hangs. So each is far longer than the
+/// limited operation takes beside other tests, and longer still on a slow machine.
 package enum Patience {
-    /// What must happen: the end of a thread, of a job or of a wait.
+    /// An event that must happen: the end of a thread, of a job or of a wait.
     package static let event: Duration = .seconds(900) * pace
 
     /// `event`, from now.
@@ -15,12 +15,13 @@ package enum Patience {
     /// A simulated thread that computes between two of its steps.
     package static let step: Duration = .seconds(60) * pace
 
-    /// A hang that the test itself makes, and that must be reported: the patiences to try in turn.
+    /// A hang that the test itself causes, and that must be reported: the patiences to try one
+    /// after another.
     ///
     /// A short one saves time, but may end before the hang has come about.
     package static let hangs: [Duration] = [.milliseconds(50), .seconds(1), .seconds(10), step]
 
-    /// How many times as long as on a quiet machine a computation takes: at least 1, at most 20.
+    /// The slowdown of a computation relative to a quiet machine: at least 1, at most 20.
     static let pace: Int = {
         let clock = ContinuousClock()
         let took = clock.measure {

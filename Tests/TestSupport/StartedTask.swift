@@ -2,8 +2,8 @@ import ExecutionContexts
 
 /// Starts a task, and runs it on the calling thread until it suspends or ends.
 ///
-/// When this returns, the task is registered with what it waits for. So no test has to poll, or to
-/// wait until the cooperative pool has a thread for the task.
+/// When this returns, the task is registered where it waits. So no test has to poll, or to wait
+/// until the cooperative pool has a thread for the task.
 package func startedTask<Value: Sendable>(
     priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Value
 ) -> Task<Value, any Error> {

@@ -29,7 +29,7 @@ package enum Submission: CaseIterable {
         return submit(log.job(), to: context) ? (log.ran, log.freed) : nil
     }
 
-    /// Written by one thread after the other.
+    /// Written by one thread after another.
     private final class Log: @unchecked Sendable {
         var ran: Thread?
         var freed: Thread?

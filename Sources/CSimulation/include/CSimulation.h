@@ -2,7 +2,7 @@
 #define CSIMULATION_H
 
 // How a simulation takes the jobs of Swift's tasks and actors from the concurrency runtime, and
-// what the clocks of the system tell its threads. Only the library for tests has this target.
+// what the system's clocks show its threads. Only the library for tests has this target.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,18 +14,18 @@ typedef struct {
     uintptr_t implementation;
 } ecs_executor;
 
-/// What a thread waits for in the system. Of a lock, a word that is zero while it is free, and the
-/// word with its holder. Of a condition, its address and no holder.
+/// What a thread waits for in the system. A lock has a word that is zero while it is free, and the
+/// word with its holder. A condition has its address and no holder.
 typedef struct {
     const uint32_t *_Nonnull word;
     const uint32_t *_Nullable holder;
 } ecs_lock;
 
-/// How a wait in the simulation ends: it is not the simulation's affair, or the lock is free or the
-/// condition signalled, or the time limit has passed, or only a thread outside can end it.
+/// How a wait in the simulation ends: the simulation does not handle it, or the lock is free or the
+/// condition signalled, or the time limit has passed, or only an outside thread can end it.
 typedef enum { ecs_not_waited, ecs_free, ecs_late, ecs_outside } ecs_end;
 
-/// A semaphore or a group of Dispatch.
+/// A Dispatch semaphore or group.
 typedef struct {
     const void *_Nonnull address;
     bool is_group;
@@ -34,7 +34,7 @@ typedef struct {
 /// What a thread does to a semaphore, a group or a queue.
 typedef enum { ecs_signal, ecs_enter, ecs_leave, ecs_submit } ecs_use;
 
-/// A job that the program gives to a queue of Dispatch.
+/// A job that the program submits to a Dispatch queue.
 typedef struct {
     const void *_Nonnull queue;
     void (*_Nonnull function)(void *_Nullable context);
@@ -46,7 +46,7 @@ typedef struct {
     bool is_barrier;
 } ecs_dispatch_job;
 
-/// A time of Dispatch: an instant on one of its clocks, in nanoseconds, or now or never.
+/// A Dispatch time: an instant on one of its clocks, in nanoseconds, or now or never.
 typedef enum { ecs_uptime, ecs_continuous, ecs_date } ecs_clock;
 typedef enum { ecs_instant, ecs_now_itself, ecs_never } ecs_time_kind;
 typedef struct {
@@ -61,72 +61,72 @@ typedef struct {
     void (*_Nonnull take)(void *_Nonnull simulation, void *_Nonnull job, ecs_executor executor, int64_t delay);
     /// The simulated time in nanoseconds, or a negative number for the real one.
     int64_t (*_Nonnull now)(void *_Nonnull simulation);
-    /// Has the calling thread sleep for so many nanoseconds of simulated time; false if it does
-    /// not.
+    /// Makes the calling thread sleep in simulated time; false if it does not sleep.
     bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
     /// A task of the calling thread changes its executor, and the simulation cannot pause it there.
     void (*_Nonnull did_miss)(void *_Nonnull simulation);
-    /// The task of the calling thread goes on with an executor of the program's own.
+    /// The task of the calling thread continues on an executor of the program's own.
     void (*_Nonnull will_hand_over)(void *_Nonnull simulation);
-    /// The calling thread has created a task; addresses in the functions that did, innermost first.
+    /// The calling thread created a task; addresses in the functions that created it, innermost
+    /// first.
     void (*_Nonnull did_create)(
         void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
-    /// Whether the calling thread's waits for conditions of the system are the simulation's.
+    /// Whether the simulation handles the calling thread's waits for system conditions.
     bool (*_Nonnull waits)(void *_Nonnull simulation);
-    /// Waits until a lock of the system is free or a condition signalled, or until a simulated
-    /// time. It is not the simulation's affair where none of its threads has the lock.
+    /// Waits until a system lock is free or a condition signalled, or until a simulated time. The
+    /// simulation does not handle a lock that none of its threads holds.
     ecs_end (*_Nonnull wait)(void *_Nonnull simulation, ecs_lock lock, int64_t deadline);
-    /// The calling thread signals a condition of the system to one thread that waits for it, or to
-    /// all.
+    /// The calling thread signals a system condition to one waiting thread, or to all.
     void (*_Nonnull did_signal)(void *_Nonnull simulation, ecs_lock condition, bool to_all);
     /// The calling thread takes a lock of the system.
     void (*_Nonnull will_lock)(void *_Nonnull simulation);
-    /// The calling thread has made a semaphore with a value, or a group. The system's own code
-    /// makes some for itself.
+    /// The calling thread created a semaphore with a value, or a group; `for_system` if the
+    /// system's own code created it for itself.
     void (*_Nonnull did_make)(void *_Nonnull simulation, ecs_counter counter, intptr_t value, bool for_system);
     /// The calling thread is about to signal a semaphore, or to enter or leave a group; false if
-    /// that is not the simulation's affair.
+    /// the simulation does not handle it.
     bool (*_Nonnull will_use)(void *_Nonnull simulation, ecs_counter counter);
-    /// It has done so; returns whether another thread waited for what it signalled.
+    /// It has done so; returns whether another thread was waiting for that.
     bool (*_Nonnull did_use)(void *_Nonnull simulation, ecs_counter counter, ecs_use use);
-    /// Waits for a semaphore or a group, until a time of Dispatch.
+    /// Waits for a semaphore or a group, until a Dispatch time.
     ecs_end (*_Nonnull wait_for)(void *_Nonnull simulation, ecs_counter counter, uint64_t limit);
-    /// The calling thread has waited outside of the simulation, and got what it waited for or not.
+    /// The calling thread waited outside of the simulation, with or without success.
     void (*_Nonnull did_wait_outside)(
         void *_Nonnull simulation, ecs_counter counter, uint64_t limit, bool was_taken);
-    /// The calling thread gives work to what has this name, which runs it outside.
+    /// The calling thread submits work to an object with this name, which runs it outside.
     void (*_Nonnull will_give_away)(void *_Nonnull simulation, const char *_Nonnull name);
-    /// The calling thread has made a queue of Dispatch.
+    /// The calling thread created a Dispatch queue.
     void (*_Nonnull did_make_queue)(void *_Nonnull simulation, const void *_Nonnull queue, bool for_system);
-    /// Whether the jobs that the calling thread submits are the simulation's.
+    /// Whether the simulation runs the jobs that the calling thread submits.
     bool (*_Nonnull takes_jobs)(void *_Nonnull simulation);
-    /// Takes a job for its queue, at a time of Dispatch.
+    /// Submits a job to its queue, at a Dispatch time.
     void (*_Nonnull submit)(void *_Nonnull simulation, ecs_dispatch_job job, uint64_t time);
-    /// Takes a job that its queue runs when a group is empty; false if a thread outside is in it.
+    /// Submits a job to its queue when a group is empty; false if an outside thread is in the
+    /// group.
     bool (*_Nonnull notify)(void *_Nonnull simulation, ecs_counter group, ecs_dispatch_job job);
     /// Runs a job in its queue before it returns.
     void (*_Nonnull run_in_queue)(void *_Nonnull simulation, ecs_dispatch_job job);
-    /// Calls a function so many times, on several threads; `queue` is NULL for any.
+    /// Calls a function `count` times, on several threads; `queue` is NULL for any.
     void (*_Nonnull apply)(
         void *_Nonnull simulation, size_t count, const void *_Nullable queue, void *_Nullable context,
         void (*_Nonnull function)(void *_Nullable context, size_t index));
-    /// The calling thread is about to change a queue or a work item, or to look at it.
+    /// The calling thread is about to change or read a queue or a work item.
     void (*_Nonnull will_touch)(void *_Nonnull simulation, const void *_Nonnull object);
-    /// The calling thread has suspended or resumed a queue, or has changed its target.
+    /// The calling thread suspended or resumed a queue, or changed its target.
     void (*_Nonnull did_change_queue)(void *_Nonnull simulation, const void *_Nonnull queue);
     /// The queue of a job that the calling thread runs, innermost first; NULL for no more.
     const void *_Nullable (*_Nonnull queue_at)(
         void *_Nonnull simulation, size_t depth, bool *_Nonnull is_exclusive);
-    /// The calling thread has made a work item, with this group inside of it.
+    /// The calling thread created a work item, which contains this group.
     void (*_Nonnull did_make_item)(void *_Nonnull simulation, ecs_counter group);
     /// The calling thread is about to wait for a work item, or has run one, with this group.
     void (*_Nonnull will_wait_for_item)(void *_Nonnull simulation, ecs_counter group);
     void (*_Nonnull did_run_item)(void *_Nonnull simulation, ecs_counter group);
-    /// The calling thread has read a clock of Dispatch.
+    /// The calling thread read a Dispatch clock.
     void (*_Nonnull did_read)(void *_Nonnull simulation, uint64_t time);
-    /// It has made a time of Dispatch from another one.
+    /// It derived a Dispatch time from another one.
     void (*_Nonnull did_add)(void *_Nonnull simulation, uint64_t base, int64_t delta, uint64_t time);
-    /// A thread outside of simulations has made a semaphore or a group, or is about to use one.
+    /// A thread outside of simulations created a semaphore or a group, or is about to use one.
     void (*_Nonnull did_make_outside)(ecs_counter counter);
     void (*_Nonnull will_use_outside)(ecs_counter counter, ecs_use use);
     /// A task begins on the calling thread: its name, if it has one.
@@ -137,19 +137,19 @@ typedef struct {
     void (*_Nonnull will_trap)(void *_Nonnull simulation);
 } ecs_simulator;
 
-/// Whether the runtime lays tasks and actors out as this library reads and writes them.
+/// Whether the runtime's layout of tasks and actors is the one that this library uses.
 ///
-/// Looks at two tasks that `make` makes, and at an actor that is idle. After `ecs_install`.
+/// Tests two tasks that `make` returns, and an idle actor. After `ecs_install`.
 ///
 /// Each task waits for an `async let`, yields once, and ends. `make` returns it retained.
 bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor);
 
-/// Installs the hooks, once in a process. Threads outside of simulations go on as before.
+/// Installs the hooks, once in a process. Threads outside of simulations are not affected.
 ///
-/// The runtime suspends a task by enqueuing it on `taker`, which calls `ecs_take`.
-void ecs_install(ecs_simulator simulator, ecs_executor taker);
+/// The runtime suspends a task by enqueuing it on `suspending_executor`, which calls `ecs_take`.
+void ecs_install(ecs_simulator simulator, ecs_executor suspending_executor);
 
-/// Gives a suspended task to the simulation of the calling thread, for the executor that it is for.
+/// Passes a suspended task to the simulation of the calling thread, for the executor that it needs.
 void ecs_take(void *_Nonnull job);
 
 /// The simulation of the calling thread.
@@ -158,7 +158,7 @@ void *_Nullable ecs_current(void);
 /// Makes the calling thread a part of a simulation, or of none.
 void ecs_set_current(void *_Nullable simulation);
 
-/// The same for a time; returns the simulation before.
+/// The same temporarily; returns the previous simulation.
 void *_Nullable ecs_swap_current(void *_Nullable simulation);
 
 /// Pins the calling thread to one of the processors that it may run on, the same for the same
@@ -173,14 +173,14 @@ bool ecs_is_async_let(const void *_Nonnull job);
 /// Enqueues a job as a thread outside of simulations does.
 void ecs_enqueue_outside(void *_Nonnull job, ecs_executor executor);
 
-/// Runs a job on the calling thread, which has the executor exclusively until the return.
+/// Runs a job on the calling thread, which holds the executor exclusively until the return.
 void ecs_run(void *_Nonnull job, ecs_executor executor);
 
-/// Runs the first part of a task, and tells its name.
+/// Runs the first part of a task, and reports its name.
 void ecs_run_first(void *_Nonnull task, ecs_executor executor);
 
-/// Writes addresses of code at which a suspended task goes on, innermost first; returns how many.
-/// Not each is one: the caller looks which of them a function has.
+/// Writes addresses of code at which a suspended task resumes, innermost first; returns how many.
+/// Not every word is such an address: the caller checks which of them are in functions.
 size_t ecs_locations(const void *_Nonnull task, uintptr_t *_Nonnull locations, size_t most);
 
 /// Whether a job is the next part of a task, and so is the task.
@@ -190,17 +190,18 @@ bool ecs_is_task(const void *_Nonnull job);
 /// task's. Zero for other jobs.
 uint32_t ecs_task_number(const void *_Nonnull job);
 
-/// Says which search a task belongs to, by its number or zero for none yet, and which record of the
-/// search is the task's.
+/// Sets the search that a task belongs to, by its number or zero for none yet, and the task's
+/// record in the search.
 void ecs_set_owner(void *_Nonnull task, uint32_t search, uint32_t record);
 
-/// The record of a task, or of that which a job resumes; zero if none was set.
+/// The record of a task, or of the task that a job resumes; zero if none was set.
 uint32_t ecs_record(const void *_Nonnull job);
 
-/// Whether a job belongs to a search, which then is told that it has left; outside of simulations.
+/// Whether a job belongs to a search, which is then notified that it has left; called outside of
+/// simulations.
 bool ecs_did_leave(void *_Nonnull job);
 
-/// Has the schedule told that a trap of a simulated thread ends. For good: what comes later stays.
+/// Installs handlers that print the schedule when a simulated thread traps. They stay installed.
 void ecs_watch_traps(void);
 
 /// Gives the calling thread a stack for the handler of its traps.
@@ -209,11 +210,11 @@ void ecs_use_signal_stack(void);
 /// Frees that stack.
 void ecs_free_signal_stack(void);
 
-/// Ends the calling thread in the middle of what it does, and leaves its stack. Where the platform
-/// or a sanitizer cannot, the thread waits for ever.
+/// Ends the calling thread at once, and keeps its stack. Where the platform or a sanitizer cannot
+/// do that, the thread waits forever.
 _Noreturn void ecs_end_thread(void);
 
-/// Whether the calling thread makes a static variable.
+/// Whether the calling thread is initializing a static variable.
 bool ecs_is_making_static(void);
 
 /// Whether a task runs on some thread.
@@ -222,13 +223,13 @@ bool ecs_is_running(const void *_Nonnull task);
 /// Whether a task has ended.
 bool ecs_has_ended(const void *_Nonnull task);
 
-/// Whether each change of executor on one thread comes to the simulation.
+/// Whether the simulation intercepts each change of executor on one thread.
 bool ecs_takes_switches(void);
 
 /// Writes the addresses of the calls that lead to the calling function; returns how many.
 size_t ecs_callers(uintptr_t *_Nonnull addresses, size_t count);
 
-/// The number by which the system's locks know the calling thread; zero where none is known.
+/// The number that identifies the calling thread in the system's locks; zero where it is unknown.
 uint32_t ecs_thread(void);
 
 /// Whether a lock is taken.
@@ -237,22 +238,22 @@ bool ecs_is_taken(ecs_lock lock);
 /// The thread that holds a lock.
 uint32_t ecs_holder(ecs_lock lock);
 
-/// Takes a permit of a semaphore if there is one; of a group, whether no thread is in it.
+/// Takes a permit of a semaphore if there is one; for a group, returns whether it is empty.
 bool ecs_try(ecs_counter counter);
 
 /// Gives back a permit of a semaphore, or leaves a group, as a thread outside of simulations does.
 void ecs_give_back(ecs_counter counter);
-/// Whether a semaphore has fewer permits than it was made with, or a thread is in a group.
+/// Whether a semaphore has fewer permits than at its creation, or a group is not empty.
 bool ecs_has_takers(ecs_counter counter);
 
-/// Runs a job of Dispatch on the calling thread, and frees it.
+/// Runs a Dispatch job on the calling thread, and frees it.
 void ecs_perform(ecs_dispatch_job job);
-/// Frees a job of Dispatch that is not run.
+/// Frees a Dispatch job that is not run.
 void ecs_discard(ecs_dispatch_job job);
 /// Whether a job is a work item that was cancelled.
 bool ecs_is_cancelled(ecs_dispatch_job job);
 
-/// What is known of a queue of Dispatch. A target of NULL is one of the system's own queues.
+/// Properties of a Dispatch queue. A target of NULL is one of the system's own queues.
 const char *_Nonnull ecs_queue_label(const void *_Nonnull queue);
 const void *_Nonnull ecs_main_queue(void);
 bool ecs_queue_is_serial(const void *_Nonnull queue);
@@ -261,29 +262,29 @@ bool ecs_queue_is_global(const void *_Nonnull queue);
 bool ecs_queue_is_suspended(const void *_Nonnull queue);
 const void *_Nullable ecs_queue_target(const void *_Nonnull queue);
 
-/// Keeps the memory of a queue, also of one to which only queues inside it refer.
+/// Keeps the memory of a queue alive, also of one that only its inner queues refer to.
 void ecs_queue_keep(const void *_Nonnull queue);
 void ecs_queue_drop(const void *_Nonnull queue);
 
-/// Keeps an object of Dispatch alive, to which the program refers.
+/// Retains a Dispatch object that the program refers to.
 void ecs_dispatch_retain(const void *_Nonnull object);
 void ecs_dispatch_release(const void *_Nonnull object);
 
-/// Says whether threads outside tell of the semaphores and groups that they make and use.
+/// Sets whether outside threads report the semaphores and groups that they create and use.
 void ecs_watch_counters(bool watches);
 
-/// What a number means by which Dispatch writes a time.
+/// Decodes a Dispatch time.
 ecs_time ecs_time_of(uint64_t time);
-/// What a clock shows simulated threads when simulated time begins, and what it really shows.
+/// What a clock shows simulated threads when simulated time begins, and its real value.
 int64_t ecs_clock_start(ecs_clock clock);
 int64_t ecs_real_time(ecs_clock clock);
 
 // For the simulation scheduler, which runs one simulated thread at a time. That order must not hide
-// from the thread sanitizer that nothing else orders the threads. The sanitizer sees neither how
-// the scheduler token is passed nor what the scheduler does between `ecs_ignore_begin` and
+// from the thread sanitizer that nothing else orders the threads. The sanitizer sees neither the
+// passing of the scheduler token nor what the scheduler does between `ecs_ignore_begin` and
 // `ecs_ignore_end`.
 
-/// Passes the scheduler token to the thread that waits on `word`, or will.
+/// Passes the scheduler token to the thread that waits on `word`, or will wait.
 void ecs_token_pass(uint32_t *_Nonnull word);
 /// Waits until the scheduler token is passed to `word`, and takes it.
 void ecs_token_wait(uint32_t *_Nonnull word);
@@ -291,7 +292,7 @@ void ecs_ignore_begin(void);
 void ecs_ignore_end(void);
 /// Whether the calling thread is between the two, so that the scheduler runs there.
 bool ecs_ignores(void);
-/// Lets the sanitizer look again until `ecs_ignore_resume` is called with the result.
+/// Makes the sanitizer observe again until `ecs_ignore_resume` is called with the result.
 uint32_t ecs_ignore_suspend(void);
 void ecs_ignore_resume(uint32_t depth);
 

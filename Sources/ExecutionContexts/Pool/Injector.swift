@@ -6,7 +6,8 @@ internal import Synchronization
 /// `departures`. A worker that finds `departures` empty moves all arrivals there at once. So
 /// submitters and workers contend once for many jobs.
 @safe struct Injector: ~Copyable {
-    private struct Arrivals: ~Copyable {
+    // Not private: Swift 6.3 does not compile the class of another file that stores an injector.
+    struct Arrivals: ~Copyable {
         var queue = WorkQueue()
         var isClosed = false
     }

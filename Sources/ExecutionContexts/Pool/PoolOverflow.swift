@@ -95,7 +95,8 @@ internal import Synchronization
     private static var share: Int { 32 }
 
     /// The jobs of one ring that was full.
-    private final class Batch {
+    // Not private: see `Injector.Arrivals`.
+    final class Batch {
         var queue = WorkQueue()
         /// When the batch came; reached under the lock, once it has been added.
         var arrival = MonotonicClock.nanoseconds

@@ -3,15 +3,15 @@ internal import Foundation
 
 /// The files of a recorder's dumps: their names, and how many are kept.
 ///
-/// Other recorders may write to the same folder, also those of a process in another container that
-/// has the same number. So a dump creates the file of its name before it writes, and takes the next
-/// name if there is such a file.
+/// Other recorders may write to the same folder, also those of a process in another container with
+/// the same number. So a dump creates its file before it writes, and takes the next name if the
+/// file exists.
 final class DumpFiles: Sendable {
     private let recorder: Recorder
     private let folder: String
     private let window: Duration
     private let limit: Int
-    /// The paths that were written, the oldest first, and how many there have been.
+    /// The written paths, the oldest first, and how many files were ever written.
     private let written = LockedResource((paths: [String](), count: 0), lockedBy: .section)
 
     init(of recorder: Recorder, in folder: String, last window: Duration, keeping limit: Int) throws

@@ -13,10 +13,10 @@ internal import Foundation
 /// dumps.stop()
 /// ```
 ///
-/// Each file is a timeline page for a browser. Between the occasions this costs nothing beyond the
+/// Each file is a timeline page for a browser. Between occasions there is no cost beyond the
 /// recording itself.
 public final class RecorderDumps: Sendable {
-    /// When a dump is written without being asked for.
+    /// When a dump is written automatically.
     public struct Occasion: Hashable, Sendable {
         /// The signal's number; zero for a trap.
         let number: Int32
@@ -25,17 +25,17 @@ public final class RecorderDumps: Sendable {
         /// is out of range.
         public static let trap = Occasion(number: 0)
 
-        /// A signal to the process, which then no longer does what it does by default. `SIGUSR1`
-        /// and `SIGUSR2` are for such uses.
+        /// A signal to the process, whose default action is replaced. `SIGUSR1` and `SIGUSR2` are
+        /// for such uses.
         ///
-        /// One that no process can receive, or by which the system stops a faulty instruction,
-        /// traps with a message.
+        /// A signal that no process can receive, or that reports a faulty instruction, traps with a
+        /// message.
         public static func signal(_ number: Int32) -> Occasion {
-            // After a handler of one of the faults, the same instruction would run again, for ever.
+            // After a handler of one of the faults, the same instruction would run again, forever.
             let refused = [SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT]
             require(
                 number > 0 && !refused.contains(number),
-                "The signal \(number) cannot be the occasion of a dump. Take SIGUSR1 or SIGUSR2.")
+                "The signal \(number) cannot be the occasion of a dump. Use SIGUSR1 or SIGUSR2.")
             return Occasion(number: number)
         }
     }
@@ -43,7 +43,7 @@ public final class RecorderDumps: Sendable {
     private let files: DumpFiles
     private let state: LockedResource<State>
 
-    /// What `stop` ends.
+    /// The registrations that `stop` removes.
     private struct State: Sendable {
         var trap: UInt64?
         var signals: [SignalReceiver] = []
@@ -65,7 +65,7 @@ public final class RecorderDumps: Sendable {
             }
             require(
                 receiver != nil,
-                "The system refuses to let this process receive the signal \(occasion.number). Take SIGUSR1 or SIGUSR2."
+                "The system does not allow this process to receive the signal \(occasion.number). Use SIGUSR1 or SIGUSR2."
             )
             if let receiver { state.signals.append(receiver) }
         }
@@ -78,7 +78,7 @@ public final class RecorderDumps: Sendable {
     @discardableResult
     public func write(_ reason: String) -> String? { try? files.write(reason) }
 
-    /// Ends what `occasions` began. Signals do again what they did before. The files stay.
+    /// Stops writing dumps. Signals have their previous actions again. The files stay.
     public func stop() {
         let old = state.mutate { state in
             defer { state = State() }
@@ -91,17 +91,17 @@ public final class RecorderDumps: Sendable {
 
 extension Recorder {
     /// Writes the last `window` of this recording to a file in `folder` at each of the occasions,
-    /// until the returned object's `stop()`; it need not be kept.
+    /// until the returned object's `stop()`; you need not keep it.
     ///
-    /// The folder is made if it is missing. At most `limit` files are kept: the oldest one of this
-    /// object makes room.
+    /// Creates the folder if it is missing. Keeps at most `limit` files: it deletes the oldest one
+    /// of this object.
     @discardableResult
     public func dumps(
         to folder: String, last window: Duration = .seconds(30), keeping limit: Int = 16,
         on occasions: Set<RecorderDumps.Occasion> = [.trap]
     ) throws -> RecorderDumps {
         require(limit > 0, "Dumps that keep \(limit) files keep nothing. Keep 1 or more.")
-        require(window > .zero, "Dumps of the last \(window) show nothing. Take a second or more.")
+        require(window > .zero, "Dumps of the last \(window) show nothing. Pass a second or more.")
         return RecorderDumps(
             try DumpFiles(of: self, in: folder, last: window, keeping: limit), on: occasions)
     }

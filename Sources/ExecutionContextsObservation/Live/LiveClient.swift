@@ -10,17 +10,17 @@ internal import ExecutionContexts
 /// | draining | over | the client has left |
 /// | any | over | the client left, an error, or a deadline |
 ///
-/// In memory there is a request of limited size, and one message: events that the client has not
-/// taken stay with the recorder, or are overwritten there.
+/// Memory holds a request of limited size, and one message: events that the client has not received
+/// stay in the recorder, or are overwritten there.
 final class LiveClient {
     let socket: LiveSocket
     private var state = State.reading
     private var request: [UInt8] = []
     private var output: ArraySlice<UInt8> = []
     private var cursor = LiveFeed()
-    /// The time for a request, and for a client to take bytes that it is sent.
+    /// The time limit for a request, and for a client to receive bytes.
     private let patience: Duration
-    /// When it is dropped if it takes or sends nothing.
+    /// When the client is dropped if it receives and sends nothing.
     private(set) var deadline: ContextInstant
 
     /// Whether the client will send no more.
@@ -42,7 +42,7 @@ final class LiveClient {
         state == .over || (deadline <= now && (state != .watching || hasOutput))
     }
 
-    /// Does what can be done without waiting.
+    /// Proceeds as far as possible without waiting.
     func advance(_ now: ContextInstant, _ routes: LiveRoutes) {
         receive(now, routes)
         flush(now)
@@ -50,17 +50,17 @@ final class LiveClient {
 
     private func receive(_ now: ContextInstant, _ routes: LiveRoutes) {
         var buffer = [UInt8](repeating: 0, count: 2_048)
-        // A client that sends for ever must not keep the others waiting.
+        // A client that sends endlessly must not delay the others.
         for _ in 0..<8 where state != .over && !hasEnded {
             switch socket.receive(&buffer) {
             case .none: return
             case .end:
                 hasEnded = true
-                // One that says no more may still take its answer.
+                // A client that sends no more may still receive its answer.
                 if state != .answering { state = .over }
                 return
             case .bytes(let bytes):
-                // After the request a client has nothing to say.
+                // Bytes after the request are ignored.
                 guard state == .reading else { continue }
                 request += bytes
                 read(now, routes)
@@ -106,9 +106,9 @@ final class LiveClient {
         socket.endSending()
     }
 
-    /// Sends the next events, unless the client has not taken the last ones yet.
+    /// Sends the next events, once the client has received the last ones.
     func feed(from recorder: Recorder, _ figures: [String: Int], _ now: ContextInstant) {
-        // A few messages, so that a client that lags can catch up.
+        // Several messages, so that a lagging client can catch up.
         for _ in 0..<16 where output.isEmpty && state == .watching {
             let (message, isLast) = cursor.next(from: recorder, figures, now)
             output = message[...]

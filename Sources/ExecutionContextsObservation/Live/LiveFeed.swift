@@ -1,21 +1,22 @@
 internal import ExecutionContexts
 
-/// What one client has been sent of a recording, and the next message to it.
+/// The state of one client: what was sent to it, and the next message.
 ///
 /// A message is JSON; `live.js` reads it. Instants are nanoseconds since the first event of their
-/// time source that the client got.
+/// time source that the client received.
 struct LiveFeed {
     private var cursor = RecorderCursor()
-    /// The lanes that the client has, by the recorder's numbers, and the places where it has them.
+    /// The client's lanes, by the recorder's numbers, and their indices in the client.
     private var lanes: [UInt32: (lane: RecorderLane, place: Int)] = [:]
     private var clocks: [ObjectIdentifier] = []
     private var origins: [Int64?] = []
     private var titles = JobTitles()
 
-    // Beyond these the feed has its clients drop all: it must not grow with the program.
+    // Beyond these limits the feed makes its client drop everything: it must not grow with the
+    // program.
     private static let (mostClocks, mostTitles) = (1_000, 1_000)
 
-    /// The next message, and whether the recorder has no more events at present.
+    /// The next message, and whether the recorder currently has no more events.
     mutating func next(
         from recorder: Recorder, _ figures: [String: Int], _ now: ContextInstant
     ) -> (message: [UInt8], isLast: Bool) {
@@ -50,8 +51,8 @@ struct LiveFeed {
 
     init() {}
 
-    /// What the client is to know of a lane, if it does not yet: the recorder has given the number
-    /// of one that is gone to another one.
+    /// The description of a lane that the client does not know yet: the recorder may have reused
+    /// the number of an earlier lane.
     private mutating func name(_ number: UInt32, _ lane: RecorderLane) -> String? {
         let known = lanes[number]
         if known?.lane == lane { return nil }
@@ -65,7 +66,7 @@ struct LiveFeed {
         return "[\(JSONText.quoted(lane.name)),\(clock),\(lane.isAsync ? 1 : 0),\(place)]"
     }
 
-    /// The present of each time source. It is known of the system's time only.
+    /// The current instant of each time source, which is known for the system's time only.
     private func moments(_ now: ContextInstant) -> [String] {
         zip(clocks, origins).map { clock, origin in
             guard let origin, clock == SystemTime.shared.identity else { return "null" }
@@ -86,7 +87,7 @@ struct LiveFeed {
             + "\(completer?.view ?? 0),\(completer?.job ?? 0),\(title)]"
     }
 
-    /// What the shared pool is doing, once it has been used.
+    /// The figures of the shared pool, once it has been used.
     static var poolFigures: [String: Int] {
         let pool = PoolContext().statistics
         guard pool.begun > 0 else { return [:] }

@@ -1,8 +1,8 @@
-/// A request as a client has sent it, read strictly: what is unusual is refused.
+/// A request from a client, parsed strictly: unusual requests are refused.
 enum LiveRequest: Equatable {
     /// More bytes are needed.
     case incomplete
-    /// A `GET` for a path, and the host that the client believes to talk to.
+    /// A `GET` for a path, and the host that the client addressed.
     case get(path: String, host: String)
     case refused(LiveStatus)
 
@@ -26,7 +26,7 @@ enum LiveRequest: Equatable {
         self = Self.read(lines)
     }
 
-    /// The lines of a head; nil if a character is in it that may not be, or a line ends otherwise.
+    /// The lines of a head; nil if it contains a forbidden character or line ending.
     private static func lines(of head: ArraySlice<UInt8>) -> [Substring]? {
         var lines: [Substring] = []
         for line in head.split(separator: 13, omittingEmptySubsequences: false) {

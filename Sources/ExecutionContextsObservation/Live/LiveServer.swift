@@ -4,9 +4,10 @@ internal import Foundation
 /// The server of a live timeline: one thread, which polls its sockets.
 ///
 /// 1. It waits for a socket, for the next tick, or for the deadline of a client.
-/// 2. It accepts clients, reads requests and sends what the system takes.
-/// 3. At each tick it gives each watching client that has taken everything the next events.
-/// 4. A byte in the pipe ends it, and it closes everything.
+/// 2. It accepts clients, reads requests and sends as much as the system accepts.
+/// 3. At each tick it sends the next events to each watching client that has received all earlier
+///    ones.
+/// 4. A byte in the pipe stops it, and it closes everything.
 final class LiveServer: @unchecked Sendable {
     // Unchecked: `clients` and `isFull` are used by the server's thread only. All else is constant.
     let address: String
@@ -19,10 +20,10 @@ final class LiveServer: @unchecked Sendable {
     private let patience: Duration
     private let counters: @Sendable () -> [String: Int]
     private var clients: [LiveClient] = []
-    /// Whether the process had no descriptor left for the next client, which is then tried later.
+    /// Whether the process had no descriptor left for the next client, which is retried later.
     private var isFull = false
 
-    /// The most clients at a time. A further one takes the place of one that does not watch.
+    /// The most clients at a time. A further one replaces one that does not watch.
     static let clientLimit = 16
 
     private init(
@@ -40,7 +41,7 @@ final class LiveServer: @unchecked Sendable {
         address = routes.address
     }
 
-    /// A server that listens, and the end of a pipe that ends it.
+    /// A listening server, and the end of the pipe that stops it.
     static func listening(
         to recorder: Recorder, port: UInt16 = 0, title: String = "",
         tick: Duration = .milliseconds(200), patience: Duration = .seconds(10),
@@ -88,7 +89,7 @@ final class LiveServer: @unchecked Sendable {
 
     private func admitAll(_ now: ContextInstant) {
         isFull = false
-        // A flood of clients must not keep the others waiting.
+        // Many new clients must not delay the others.
         for _ in 0..<Self.clientLimit {
             switch listener.acceptNext() {
             case .client(let socket): admit(socket, now)
@@ -127,7 +128,7 @@ final class LiveServer: @unchecked Sendable {
         return clients.map(\.deadline).min()
     }
 
-    /// Waits for a socket or the deadline; false once the server is to end.
+    /// Waits for a socket or the deadline; false once the server must stop.
     private func wait(until deadline: ContextInstant?) -> Bool {
         func asked(_ socket: LiveSocket, _ isReading: Bool, _ isWriting: Bool) -> pollfd {
             let events = (isReading ? POLLIN : 0) | (isWriting ? POLLOUT : 0)

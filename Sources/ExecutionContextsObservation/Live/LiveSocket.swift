@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A closure that a new thread takes over.
+/// A closure that is handed to a new thread.
 final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
@@ -20,8 +20,8 @@ struct LiveSocket: Sendable {
         do {
             socket.prepare()
             var yes: Int32 = 1
-            // A port that was served a moment ago is free again at once. Unsafe in name only, like
-            // the calls below: what a pointer points to outlives the call.
+            // Allows reusing a recently used port at once. Unsafe in name only, like the calls
+            // below: what a pointer points to outlives the call.
             _ = unsafe setsockopt(
                 socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &yes,
                 socklen_t(MemoryLayout<Int32>.size))
@@ -53,7 +53,7 @@ struct LiveSocket: Sendable {
 
     enum Accepted {
         case client(LiveSocket)
-        /// There is none at present.
+        /// There is none now.
         case none
         /// The process has no descriptor left for it.
         case failed
@@ -71,7 +71,7 @@ struct LiveSocket: Sendable {
 
     enum Received {
         case bytes(ArraySlice<UInt8>)
-        /// There is none at present.
+        /// There is none now.
         case none
         /// The other side has left.
         case end
@@ -84,7 +84,7 @@ struct LiveSocket: Sendable {
         return count < 0 && Self.isForNow ? .none : .end
     }
 
-    /// Sends what the system takes at present, and returns how much that is; nil after an error.
+    /// Sends as much as the system accepts now, and returns how much; nil after an error.
     func send(_ bytes: ArraySlice<UInt8>) -> Int? {
         let count = unsafe bytes.withUnsafeBytes {
             unsafe Foundation.send(descriptor, $0.baseAddress, $0.count, SystemCalls.sending)
@@ -99,7 +99,7 @@ struct LiveSocket: Sendable {
         _ = unsafe write(descriptor, &byte, 1)
     }
 
-    /// Tells the other side that no more will come.
+    /// Signals the end of the data to the other side.
     func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     func close() { _ = Foundation.close(descriptor) }

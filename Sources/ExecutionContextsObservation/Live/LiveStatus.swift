@@ -1,4 +1,4 @@
-/// What a client is answered.
+/// The status of an answer to a client.
 enum LiveStatus: String {
     case ok = "200 OK"
     case bad = "400 Bad Request"
@@ -8,10 +8,10 @@ enum LiveStatus: String {
     case tooLarge = "413 Content Too Large"
     case tooMany = "503 Service Unavailable"
 
-    /// An answer without a page. It tells nothing that a stranger could use.
+    /// An answer without a page. It reveals nothing useful to a stranger.
     var answer: [UInt8] { head("text/plain", length: rawValue.utf8.count) + Array(rawValue.utf8) }
 
-    /// The head of an answer. One of no known length ends with the connection.
+    /// The head of an answer. An answer of unknown length ends with the connection.
     ///
     /// - No other page may read or frame the answer, and no other server learns its address.
     /// - The page may run its own script and connect to this server, and load nothing else.

@@ -12,7 +12,7 @@ public final class LiveTimeline: Sendable {
     /// The end of a pipe whose other end the server polls. The server closes both.
     private let bell: LiveSocket
     private let isStopped = Atomic<Bool>(false)
-    /// The process that serves it. A forked child has its sockets, and not its thread.
+    /// The process that serves it. A forked child has its sockets, but not its thread.
     private let process = getpid()
 
     init(_ server: LiveServer, bell: LiveSocket) throws(Failure) {
@@ -29,11 +29,12 @@ public final class LiveTimeline: Sendable {
 
     /// Ends all connections, and returns once the thread and the sockets of the timeline are gone.
     ///
-    /// A counter that is being read is waited for. A call from such a counter does not wait, and
-    /// neither does a second call. In a forked child it does nothing: the parent serves it.
+    /// It waits for a running call of `counters`. A call from within `counters` does not wait, and
+    /// neither does a second call. In a forked child it does nothing: the parent serves the
+    /// timeline.
     public func stop() {
         guard process == getpid() else { return }
-        // Relaxed: the pipe orders what comes before with what the server does then.
+        // Relaxed: the pipe orders everything before this with the server's reaction.
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         bell.writeByte()
         if thread.isCurrent { thread.detach() } else { thread.join() }
@@ -43,7 +44,7 @@ public final class LiveTimeline: Sendable {
     public struct Failure: Error, Hashable, CustomStringConvertible {
         /// The system call that failed.
         public let call: String
-        /// The system's words for it.
+        /// The system's description of the error.
         public let reason: String
 
         public var description: String {
@@ -62,14 +63,15 @@ extension Recorder {
     /// print(live.address)              // open it in a browser
     /// ```
     ///
-    /// The page is that of `timelineHTML`, and moves on: it shows the last seconds, each job that
-    /// has stalled, and `counters`. It can be paused, and it changes nothing in the program.
+    /// The page is that of `timelineHTML`, updated continuously: it shows the last seconds, each
+    /// job that has stalled, and `counters`. It can be paused, and it changes nothing in the
+    /// program.
     ///
     /// - Only this machine can connect, and only with the random token in the address. Anything
     ///   else is refused.
-    /// - One thread serves all browsers. It takes events from the recorder as a browser takes them,
-    ///   so a slow browser misses events, and the program never waits for one.
-    /// - Without a browser it costs a thread that sleeps. At most sixteen connect at a time.
+    /// - One thread serves all browsers. It reads events at the pace of each browser, so a slow
+    ///   browser misses events, and the program never waits for one.
+    /// - Without a browser its cost is a sleeping thread. At most sixteen connect at a time.
     ///
     /// `counters` is called a few times a second, on the thread of the timeline, while a browser is
     /// connected. The page also counts the workers and the pending jobs of the shared pool, once it

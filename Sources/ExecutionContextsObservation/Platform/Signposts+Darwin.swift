@@ -9,7 +9,7 @@ struct Signposts: Sendable {
         poster = OSSignposter(subsystem: subsystem, category: category)
     }
 
-    /// Whether a tool records intervals at present; asking costs next to nothing.
+    /// Whether a tool is recording intervals; the check costs almost nothing.
     var isEnabled: Bool { poster.isEnabled }
 
     /// Begins the interval in which a job waits; intervals of one kind differ by their numbers.

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 internal import Darwin
 
-/// What the live timeline needs of the system, where systems differ.
+/// The system calls of the live timeline that differ between systems.
 enum SystemCalls {
     static let stream = SOCK_STREAM
 

@@ -1,7 +1,7 @@
 #if os(Linux) || os(Android)
 internal import Foundation
 
-/// What the live timeline needs of the system, where systems differ.
+/// The system calls of the live timeline that differ between systems.
 enum SystemCalls {
     static let stream = Int32(SOCK_STREAM.rawValue)
 

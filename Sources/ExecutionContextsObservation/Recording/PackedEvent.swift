@@ -11,10 +11,10 @@ internal import ExecutionContexts
 /// | long: 2 | | submitter's view | number | ended | thread |
 /// | long: 3 | | completer's view | number | | source |
 ///
-/// A submission has neither waited nor run, and has its source instead; the kind tells it. Each
-/// header also has the form, the kind, the lane and the thread. An event is long, and takes
-/// three of these, where a number does not fit: of a view or a job, from 2^32 on; of a thread, from
-/// 2^24; of a wait or a run, from 2^44 nanoseconds, which are four hours.
+/// A submission has neither waited nor run, and stores its source instead; the kind distinguishes
+/// it. Each header also has the form, the kind, the lane and the thread. An event is long, and
+/// takes three of these, where a number does not fit: of a view or a job, from 2^32 on; of a
+/// thread, from 2^24; of a wait or a run, from 2^44 nanoseconds, which are four hours.
 struct PackedEvent: BitwiseCopyable {
     private var header: UInt64
     private var job: UInt64 = 0
@@ -27,7 +27,7 @@ struct PackedEvent: BitwiseCopyable {
     // Header: 2 bits of the form, 2 of the kind, 12 of the lane, 24 of the thread, 24 of `ran`.
     private static let lanes = 4, threads = 16, high = 40
 
-    /// How many of these the event takes, which begins with this one.
+    /// How many parts the event that begins here has.
     var length: Int { header & 3 == Form.long ? 3 : 1 }
 
     /// Whether the event is a submission, whose source a label may replace.
@@ -36,17 +36,17 @@ struct PackedEvent: BitwiseCopyable {
     /// The number of the lane.
     var lane: UInt32 { UInt32(header >> Self.lanes & 0xFFF) }
 
-    /// The number of the label, if it has one. It is not long.
+    /// The number of the label, if it has one; for an event that is not long.
     var label: UInt32? { isSubmission ? RecordedSource(word: spans).label : nil }
 
     /// The number of the label of an event in any form.
     static func label(of parts: [PackedEvent]) -> UInt32? { parts[parts.count - 1].label }
 
-    /// When the event happened. It is not long.
+    /// When the event happened; for an event that is not long.
     var moment: Int64 { instant }
 
-    /// Whether it stands before an event of another thread: events of one instant are in the order
-    /// in which a job has them.
+    /// Whether it precedes an event of another thread: events of one instant are in the order in
+    /// which they happen to a job.
     func precedes(_ other: PackedEvent) -> Bool {
         instant != other.instant
             ? instant < other.instant : header >> 2 & 3 < other.header >> 2 & 3

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// One event of a job, as a recorder keeps it.
+/// One event of a job, as a recorder stores it.
 public struct RecordedEvent: Hashable, Sendable {
     /// What happened to the job.
     public enum Kind: UInt8, Sendable {
@@ -8,7 +8,7 @@ public struct RecordedEvent: Hashable, Sendable {
         case enqueued
         /// It began to run.
         case started
-        /// It had run.
+        /// It ended.
         case finished
         /// Its context dropped it, and it never ran.
         case abandoned

@@ -1,9 +1,9 @@
 public import ExecutionContexts
 internal import ExecutionContextsDiagnostics
 
-/// What a recorder knows of a job, or of an `Async` that reports to it.
+/// A recorder's knowledge about a job, or about an `Async` that reports to it.
 public struct RecordedJob: Identifiable, Hashable, Sendable {
-    /// How far it came.
+    /// Its latest known state.
     public enum State: String, Sendable {
         /// It was submitted and has not started.
         case waiting
@@ -21,9 +21,9 @@ public struct RecordedJob: Identifiable, Hashable, Sendable {
     public let context: String
     /// Whether it is an `Async`, which takes time and occupies no context.
     public let isAsync: Bool
-    /// How far it came.
+    /// Its latest known state.
     public internal(set) var state: State
-    /// When it was submitted; of an `Async`, when `recorded(by:as:)` was called.
+    /// When it was submitted; for an `Async`, when `recorded(by:as:)` was called.
     public let enqueued: ContextInstant
     /// When it started, if it has.
     public internal(set) var started: ContextInstant?
@@ -35,20 +35,20 @@ public struct RecordedJob: Identifiable, Hashable, Sendable {
     public internal(set) var thread: Int
     /// The job that submitted it, if that job is observed.
     public let submitter: ObservedWork.Identity?
-    /// The job that it waited behind.
+    /// The job that it waited for.
     ///
     /// It is the job that occupied the context when this one was submitted, or else the last
     /// waiting job. Nil if there was none. Also nil if that job had not ended when this one
     /// started: then the two ran in parallel.
     public internal(set) var behind: ObservedWork.Identity?
-    /// Of an `Async`: the observed job that completed it, and so called its immediate callbacks, if
-    /// any.
+    /// For an `Async`: the observed job that completed it, and so called its immediate callbacks,
+    /// if any.
     public internal(set) var completer: ObservedWork.Identity?
 
-    /// Where it comes from; unknown once the event of its submission has been overwritten.
+    /// Its source; unknown once the event of its submission has been overwritten.
     let source: JobSource
 
-    /// What it is called: its label, or else where it was written, or else "#" and its number.
+    /// Its label, or else where it was written, or else "#" and its number.
     ///
     /// An `Async` has the name that `recorded(by:as:)` gave it.
     public var name: String { isAsync ? context : source.name(ofJob: id.job) }

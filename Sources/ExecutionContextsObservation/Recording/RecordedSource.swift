@@ -1,10 +1,10 @@
 internal import ExecutionContexts
 
-/// Where a recorded job comes from, in one word: its place, or the index of its label.
+/// The source of a recorded job, in one word: its place, or the index of its label.
 ///
 /// | highest two bits | meaning |
 /// |---|---|
-/// | 01 | the index of a label; the next bit says that it is the name of a drained view |
+/// | 01 | the index of a label; the next bit is set for the name of a drained view |
 /// | others | a `CodePlace` |
 struct RecordedSource: BitwiseCopyable, Hashable, Sendable {
     let word: UInt64

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// The statistics of one context, over the jobs that a recorder still keeps.
+/// The statistics of one context, over the jobs that a recorder still stores.
 public struct RecordedTotals: Sendable {
     /// The name of the context, or of the `Async`s.
     public let context: String
@@ -14,9 +14,9 @@ public struct RecordedTotals: Sendable {
     public let running: Int
     /// The number of jobs that never ran because their context dropped them.
     public let abandoned: Int
-    /// How long the started jobs had waited.
+    /// How long the started jobs waited.
     public let waits: Percentiles
-    /// How long the ended jobs had run.
+    /// How long the ended jobs ran.
     public let runs: Percentiles
     /// The job that ran for the longest time.
     public let longest: ObservedWork.Identity?

@@ -4,23 +4,23 @@ extension Recorder {
     /// Returns the recording as JSON text, a trace in the format of Chrome and Perfetto.
     ///
     /// - Each thread has a lane, and a job is a complete event in it. Each time source is a process
-    ///   with threads of its own, so usually there is one.
-    /// - An `Async` and a wait are pairs of begin and end, which may overlap.
+    ///   with separate threads, so usually there is one process.
+    /// - An `Async` and a wait are pairs of a begin and an end event, which may overlap.
     /// - Each context has a counter of its waiting jobs. A hop from a job to a job that it
     ///   submitted is a flow.
-    /// - Moments are in microseconds, from the first one of their time source.
+    /// - Instants are in microseconds, from the first one of their time source.
     ///
-    /// Waits and counters are as fine as a thousandth of the recording, and of each context up to
-    /// four waits show at a time. `waited_us` of a job is exact, and each job has it.
+    /// Waits and counters have a resolution of a thousandth of the recording, and up to four waits
+    /// of each context are shown at a time. `waited_us` of a job is exact, and each job has it.
     public func traceJSON() -> String { JSONTrace(recording).text }
 
     /// Returns the recording in Perfetto's own format: a third of the bytes of the JSON text.
     ///
-    /// It shows what `traceJSON()` shows. What partly overlaps has tracks beside those of the
-    /// threads, named after its context. Only Perfetto and programs built on it read this format.
+    /// It shows the same as `traceJSON()`. Partly overlapping jobs have separate tracks, named
+    /// after their context. Only Perfetto and programs built on it read this format.
     public func tracePerfetto() -> [UInt8] { PerfettoTrace(recording).bytes }
 
-    /// Writes the recording as a trace to a file, whole or not at all.
+    /// Writes the recording as a trace to a file, completely or not at all.
     public func writeTrace(to path: String, as format: TraceFormat = .json) throws {
         let data =
             switch format {
@@ -34,9 +34,9 @@ extension Recorder {
     ///
     /// - Each context has a lane. Jobs that ran in parallel lie in rows of the lane, and below them
     ///   is the number of waiting jobs.
-    /// - Pointing at a job, or selecting it by the arrow keys, shows its facts. Arrows lead from a
-    ///   job to the jobs that it submitted.
-    /// - Of a selected job the page says and paints where the time went until it had ended: its own
+    /// - Pointing at a job, or selecting it with the arrow keys, shows its facts. Arrows lead from
+    ///   a job to the jobs that it submitted.
+    /// - For a selected job the page lists and draws where the time went until it ended: its own
     ///   run, the jobs in front of it, its submitter, and so on.
     /// - The wheel and the buttons zoom, and dragging moves. Dragging with the shift key selects a
     ///   range. Below the lanes are the totals of the range, or of everything.
@@ -45,7 +45,7 @@ extension Recorder {
         TimelinePage(recording: recording, title: title).html
     }
 
-    /// Writes `timelineHTML` to a file, whole or not at all.
+    /// Writes `timelineHTML` to a file, completely or not at all.
     public func writeTimeline(to path: String, title: String = "Timeline") throws {
         try timelineHTML(title: title).write(toFile: path, atomically: true, encoding: .utf8)
     }

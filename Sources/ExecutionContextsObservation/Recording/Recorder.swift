@@ -11,20 +11,20 @@ internal import Synchronization
 /// try recorder.writeTimeline(to: "timeline.html")
 /// ```
 ///
-/// The recorder keeps the newest events, up to its capacity, in memory that does not grow. It keeps
-/// each name once, for as long as it keeps an event of it, and 4,000 names at a time; contexts with
-/// further names share one more lane, "(others)". The same holds for labels: a job with a further
-/// one shows where it was written. Contexts with the same name and the same time source share a
-/// lane.
+/// The recorder stores the newest events, up to its capacity, in memory that does not grow. It
+/// stores each name once, for as long as it stores an event of it, and 4,000 names at a time;
+/// contexts with further names share one more lane, "(others)". The same holds for labels: a job
+/// with a further label shows where it was written. Contexts with the same name and the same time
+/// source share a lane.
 ///
-/// Moments are in the time of each context. Contexts whose times have different origins, for
+/// Instants are in the time of each context. Contexts whose times have different origins, for
 /// example virtual time and system time, can report to one recorder. Each time is then counted from
-/// the earliest instant that is kept of it, and instants of two times are never compared.
+/// its earliest stored instant, and instants of two times are never compared.
 ///
-/// Any thread may report, pause and read at any time. A report calls no code of yours. In real time
-/// most reports take no lock: each of up to 255 threads that report has 3 kB for its latest events.
-/// A reader, and a thread whose 3 kB are full, collects those of all threads. A recorder of less
-/// than 1,024 events, and one in virtual time, takes its lock for each report.
+/// Any thread may report, pause and read at any time. A report does not call your code. In real
+/// time most reports take no lock: each of up to 255 reporting threads has 3 kB for its latest
+/// events. A reader, and a thread whose 3 kB are full, collects those of all threads. A recorder of
+/// less than 1,024 events, and one in virtual time, takes its lock for each report.
 public final class Recorder: ContextObserver {
     // Unchecked: accessed under the lock only, which also makes the run-time exclusivity checks
     // superfluous.
@@ -32,22 +32,22 @@ public final class Recorder: ContextObserver {
     private let lock = ObservationLock()
     private let buffers: RecorderBuffers
     private let systemTime = ObjectIdentifier(SystemTime.shared)
-    /// That of the ring, for threads without the lock.
+    /// The ring's generation, for threads without the lock.
     private let generation = Atomic<Int>(0)
     private let paused = Atomic<Bool>(false)
 
-    /// Makes a recorder that keeps `capacity` events; a capacity below 1 traps with a message.
+    /// Creates a recorder that stores `capacity` events; a capacity below 1 traps with a message.
     ///
-    /// A job that runs makes three events.
+    /// A job that runs causes three events.
     public convenience init(capacity: Int = 65_536) {
         self.init(capacity: capacity, mostNames: RecorderRing.nameLimit)
     }
 
-    /// Makes a recorder that keeps as many names at a time.
+    /// Creates a recorder that stores `mostNames` names at a time.
     init(capacity: Int, mostNames: Int) {
         require(
             capacity >= 1,
-            "A recorder of \(capacity) events could record nothing (law 11). Give it room for 1 or more."
+            "A recorder of \(capacity) events can record nothing (law 11). Pass a capacity of 1 or more."
         )
         buffers = RecorderBuffers(capacity: capacity)
         unsafe ring = RecorderRing(capacity: capacity, mostNames: mostNames)
@@ -78,7 +78,7 @@ public final class Recorder: ContextObserver {
     }
 
     /// Records an event under the lock: in the buffer of `thread`, the calling one, if that has
-    /// room, and else in the ring, behind all that is collected. Zero stands for no buffer.
+    /// room, else in the ring, after all collected events. Zero means no buffer.
     @inline(never)
     private func record(
         _ kind: RecordedEvent.Kind, _ job: borrowing ObservedWork, started: ContextInstant,
@@ -114,7 +114,7 @@ public final class Recorder: ContextObserver {
         ended: ContextInstant
     ) {
         // The order among buffers is that of the system's clock, and the schedule of a simulation
-        // must not depend on the room in a buffer.
+        // must not depend on the free space in a buffer.
         let thread =
             job.work.timeSource == systemTime ? SimulationHooks.threadOutsideSimulations : 0
         if append(kind, job, started, ended, thread) { return }
@@ -135,7 +135,7 @@ public final class Recorder: ContextObserver {
             let view = job.work.origin.view
             let enqueued = job.work.enqueued
             // Relaxed: an event that another thread reports during `clear()` may be discarded.
-            // The thread itself has written that of its buffer.
+            // The thread itself has written its buffer's.
             guard unsafe buffer.generation == generation.load(ordering: .relaxed),
                 let lane = buffer.lane(ofView: view),
                 var event = PackedEvent(
@@ -183,10 +183,10 @@ public final class Recorder: ContextObserver {
     /// Keeps the recorded events, and ignores reports until `resume()`.
     public func pause() { paused.store(true, ordering: .relaxed) }
 
-    /// Records again the jobs that are submitted from now on.
+    /// Resumes recording, for jobs submitted from now on.
     ///
-    /// A job that was submitted during the pause is not recorded. One that was submitted before it
-    /// and goes on after it is.
+    /// A job submitted during the pause is not recorded. A job submitted before it that continues
+    /// after it is.
     public func resume() { paused.store(false, ordering: .relaxed) }
 
     /// Discards the recorded events and names.
@@ -198,7 +198,7 @@ public final class Recorder: ContextObserver {
             let generation = ring.generation + 1
             let old = exchange(&ring, with: fresh)
             ring.generation = generation
-            // Relaxed: see where it is loaded.
+            // Relaxed: see the load.
             self.generation.store(generation, ordering: .relaxed)
             return old
         }
@@ -206,24 +206,24 @@ public final class Recorder: ContextObserver {
 
     // MARK: Reading
 
-    /// How many events the recorder keeps.
+    /// How many events the recorder can store.
     public var capacity: Int { withRing { $0.capacity } }
 
     /// How many events were overwritten by newer ones.
     public var overwritten: Int { withRing { $0.overwritten } }
 
-    /// The recorded events. Those of one thread are in the order in which it reported them, and
-    /// those of several threads, in real time, in the order of their instants.
+    /// The recorded events. Events of one thread are in the order in which it reported them; events
+    /// of several threads, in real time, in the order of their instants.
     public var events: [RecordedEvent] {
         let (entries, lanes, _, _) = snapshot
         return RecorderEntry.byInstant(entries) { lanes[Int($0.lane)].timeSource == systemTime }
             .map { RecordedEvent($0, in: lanes[Int($0.lane)].name) }
     }
 
-    /// The jobs of which events are kept, in the order in which they were first reported.
+    /// The jobs with stored events, in the order in which they were first reported.
     public var jobs: [RecordedJob] { recording.publicJobs }
 
-    /// The statistics of each context of which events are kept, sorted by name.
+    /// The statistics of each context with stored events, sorted by name.
     public var totals: [RecordedTotals] { recording.totals }
 
     /// The recording at this moment; copied under the lock, and computed outside of it.
@@ -249,7 +249,7 @@ public final class Recorder: ContextObserver {
     }
 }
 
-// The observed views of the core report to a recorder in this way.
+// The observed views of the core report to a recorder through this.
 extension Recorder: JobObserver {
     package func enqueued(_ job: ObservedJob) {
         let now = job.work.enqueued

@@ -8,8 +8,8 @@ internal import Synchronization
 /// | the thread with the buffer's number | events, `end` | `start` |
 /// | a collector, under the recorder's lock | `start` | events, `end` |
 ///
-/// The events are in the order of their instants: the thread has read the clock for each of them
-/// just before it reported the event.
+/// The events are in the order of their instants: the thread reads the clock just before it reports
+/// each event.
 @safe final class RecorderBuffer: @unchecked Sendable {
     // Unchecked: the table above says who accesses what. The cache of lanes belongs to the thread.
     // It writes `generation` under the recorder's lock, under which others read it.
@@ -19,7 +19,7 @@ internal import Synchronization
     /// The number of events that were ever written.
     private let end = Atomic<Int>(0)
     private let lanes: UnsafeMutablePointer<CachedLane>
-    /// Which ring the lanes in the events belong to: a recorder that is cleared has another one.
+    /// The ring that the lanes in the events belong to: clearing a recorder replaces its ring.
     @exclusivity(unchecked) private(set) nonisolated(unsafe) var generation = -1
     private let padding = CacheLinePadding()
     /// The number of events that a collector has taken.
@@ -45,7 +45,7 @@ internal import Synchronization
 
     // MARK: - The thread
 
-    /// The lane of a view, if this thread has reported for it lately.
+    /// The lane of a view, if this thread has recently reported for it.
     @inline(__always)
     func lane(ofView view: UInt64) -> UInt32? {
         let cached = unsafe lanes[Int(truncatingIfNeeded: view) & (Self.laneCount - 1)]
@@ -65,8 +65,8 @@ internal import Synchronization
         return true
     }
 
-    /// Keeps the lane of a view, if it has one to keep; called under the lock, and for another
-    /// generation only when the buffer is empty.
+    /// Caches the lane of a view, if it has one; called under the lock, and for another generation
+    /// only when the buffer is empty.
     func note(_ lane: UInt32?, ofView view: UInt64, in generation: Int) {
         if unsafe self.generation != generation {
             unsafe lanes.update(repeating: CachedLane(), count: Self.laneCount)
@@ -77,7 +77,7 @@ internal import Synchronization
             view: view, lane: lane)
     }
 
-    /// The lanes that it keeps; called under the lock, under which all changes are.
+    /// The cached lanes; called under the lock, under which all changes happen.
     var cachedLanes: [UInt32] {
         (0..<Self.laneCount).compactMap { index in
             let cached = unsafe lanes[index]
@@ -97,6 +97,6 @@ internal import Synchronization
     /// The event with a number that is written and not taken.
     subscript(number: Int) -> PackedEvent { unsafe events[number & (Self.capacity - 1)] }
 
-    /// Gives the room of the events before `number` back. Releasing: they have been copied.
+    /// Frees the slots of the events before `number`. Releasing: they have been copied.
     func take(upTo number: Int) { start.store(number, ordering: .releasing) }
 }

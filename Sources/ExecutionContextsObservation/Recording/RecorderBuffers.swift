@@ -1,34 +1,34 @@
 internal import ExecutionContexts
 
-/// The thread buffers of a recorder, and how their events come into its ring in order.
+/// The thread buffers of a recorder, and the ordered transfer of their events to its ring.
 ///
-/// Threads that report to one recorder would pass its ring and its lock to and fro. So each thread
-/// writes events to a buffer of its own, and takes the lock when that is full. A reader collects
-/// the events of all buffers first.
+/// Threads that report to one recorder would contend for its ring and its lock. So each thread
+/// writes events to its own buffer, and takes the lock when that is full. A reader collects the
+/// events of all buffers first.
 ///
-/// The order of a recording is one in which events may have been reported: an event stands behind
-/// each event whose report had returned before the clock was read for it. In a buffer that is the
-/// order of reporting. Among buffers it is that of the instants, which are all of the system's
-/// clock. Any other event is added under the lock, behind those that are collected then.
+/// The order of a recording is one in which events may have been reported: an event follows each
+/// event whose report had returned before its clock was read. Within a buffer that is the order of
+/// reporting. Among buffers it is that of the instants, which are all of the system's clock. Any
+/// other event is added under the lock, after the events collected then.
 ///
-/// A collector reads the ends of all buffers one after the other, so it may miss an event and see a
-/// later one that another thread reported because of it. It therefore takes these events only:
+/// A collector reads the ends of all buffers one after another, so it may miss an event and see a
+/// later one that another thread reported because of it. Therefore it takes only these events:
 ///
 /// 1. It reads the ends of all buffers. All events before them are taken. `latest` is the latest
 ///    instant among them.
-/// 2. It reads the ends once more, and also takes the events before `latest`. Whatever led to one
-///    of those, or to one of the first step, was reported before `latest`, and so before this step.
+/// 2. It reads the ends again, and also takes the events before `latest`. Each cause of one of
+///    those, or of one of the first step, was reported before `latest`, and so before this step.
 ///
-/// That the instants of two processors can be compared is what the system promises of its clock. Of
-/// events of two threads at one instant the clock does not tell which led to the other.
+/// The system guarantees that its clock's instants are comparable between processors. For events of
+/// two threads at one instant, the clock does not determine which caused the other.
 @safe final class RecorderBuffers: @unchecked Sendable {
-    // Unchecked: `made` is accessed under the recorder's lock. A place in `table` is accessed by
-    // the thread with its number only. A thread that gets the number of an ended one sees what that
-    // one wrote.
+    // Unchecked: `made` is accessed under the recorder's lock. A slot in `table` is accessed only
+    // by the thread with its number. A thread that gets the number of an ended one sees that one's
+    // writes.
     private let table: UnsafeMutablePointer<Unmanaged<RecorderBuffer>?>
     private let count: UInt32
-    // Unchecked: accessed under the recorder's lock. It keeps the buffers that `table` points to; a
-    // thread that reports keeps the recorder, and so this object.
+    // Unchecked: accessed under the recorder's lock. It retains the buffers that `table` points to;
+    // a reporting thread retains the recorder, and so this object.
     @exclusivity(unchecked) private nonisolated(unsafe) var made: [RecorderBuffer] = []
 
     /// Threads with greater numbers have no buffer, and always take the lock.
@@ -47,17 +47,16 @@ internal import ExecutionContexts
 
     // MARK: - A thread
 
-    /// The buffer of the calling thread, which has this number, if it has one; nil for zero.
+    /// The buffer of the calling thread, which has this number, if any; nil for zero.
     @inline(__always)
     func buffer(of thread: UInt32) -> Unmanaged<RecorderBuffer>? {
         thread < count ? unsafe table[Int(thread)] : nil
     }
 
-    /// Adds an event to the buffer of the calling thread, and keeps the lane of its view there, if
-    /// any; called under the lock. False if there is no buffer of this generation, or no room in
-    /// it.
+    /// Adds an event to the buffer of the calling thread, and caches the lane of its view there, if
+    /// any; called under the lock. False if there is no buffer of this generation, or no free slot.
     ///
-    /// For an event whose lane or label is not known without the lock.
+    /// For an event whose lane or label is known only under the lock.
     func append(
         _ event: PackedEvent, _ lane: UInt32?, _ view: UInt64, _ generation: Int, _ thread: UInt32
     ) -> Bool {
@@ -69,8 +68,8 @@ internal import ExecutionContexts
         }
     }
 
-    /// Makes the buffer of the calling thread if need be, and keeps a lane in it, if any; called
-    /// under the lock, after collecting. Zero stands for no thread.
+    /// Creates the buffer of the calling thread if necessary, and caches a lane in it, if any;
+    /// called under the lock, after collecting. Zero means no thread.
     func note(_ lane: UInt32?, ofView view: UInt64, in generation: Int, thread: UInt32) {
         guard thread > 0, thread < count else { return }
         if let known = unsafe table[Int(thread)] {
@@ -81,13 +80,13 @@ internal import ExecutionContexts
         let fresh = RecorderBuffer()
         fresh.note(lane, ofView: view, in: generation)
         unsafe made.append(fresh)
-        // `made` keeps it as long as this object exists.
+        // `made` retains it as long as this object exists.
         unsafe table[Int(thread)] = .passUnretained(fresh)
     }
 
     // MARK: - Names
 
-    /// The lanes that events here have, or that a thread may yet report for without the lock;
+    /// The lanes of the events here, and those that a thread may still report for without the lock;
     /// called under the lock.
     func lanesInUse(in generation: Int) -> Set<UInt32> {
         var lanes: Set<UInt32> = []
@@ -98,7 +97,7 @@ internal import ExecutionContexts
         return lanes
     }
 
-    /// The labels that events here have; called under the lock, under which all of these are added.
+    /// The labels of the events here; called under the lock, under which all of them are added.
     func labelsInUse(in generation: Int) -> Set<UInt32> {
         var labels: Set<UInt32> = []
         for buffer in unsafe made where unsafe buffer.generation == generation {
@@ -113,7 +112,7 @@ internal import ExecutionContexts
 
     /// Moves all events to `ring`; called under the lock.
     ///
-    /// A test reports further events whenever the collector looks at the events of a buffer.
+    /// A test reports further events whenever the collector reads a buffer.
     @inline(__always)
     func collect(
         into ring: inout RecorderRing, look: (RecorderBuffer) -> Range<Int> = { $0.written }
@@ -137,7 +136,7 @@ internal import ExecutionContexts
             var end = look(buffer).upperBound
             while end > range.upperBound, buffer[end - 1].moment >= latest { end -= 1 }
             guard range.lowerBound < end else { continue }
-            // The lanes of a ring that was cleared are not those of its successor.
+            // The lanes of a cleared ring are not those of its successor.
             if unsafe buffer.generation == ring.generation {
                 parts.append((range.lowerBound..<end).map { buffer[$0] })
             }
@@ -159,7 +158,7 @@ internal import ExecutionContexts
         buffer.take(upTo: range.upperBound)
     }
 
-    /// Merges events by their instants. Each of the two keeps its order.
+    /// Merges events by their instants. Each of the two inputs keeps its order.
     private static func merged(_ left: [PackedEvent], _ right: [PackedEvent]) -> [PackedEvent] {
         var merged: [PackedEvent] = []
         merged.reserveCapacity(left.count + right.count)

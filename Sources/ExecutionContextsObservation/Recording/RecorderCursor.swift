@@ -1,25 +1,25 @@
 internal import ExecutionContexts
 
-/// How far a reader that follows a recorder has read.
+/// The position of a reader that follows a recorder.
 struct RecorderCursor {
-    /// Which ring it reads: a recorder that is cleared has another one.
+    /// The ring that it reads: clearing a recorder replaces its ring.
     fileprivate var generation = -1
     /// The number of slots, and of events, before the next one, counted from the first ever.
     fileprivate var slot = 0
     fileprivate var event = 0
 }
 
-/// What a reader that follows a recorder gets at a time.
+/// One batch for a reader that follows a recorder.
 struct RecorderBatch {
     fileprivate(set) var entries: [RecorderEntry] = []
-    /// By the numbers in these entries. In a later batch a number may be that of another lane.
+    /// By the numbers in these entries. In a later batch a number may mean another lane.
     fileprivate(set) var lanes: [RecorderLane] = []
     fileprivate(set) var labels: [String] = []
-    /// Whether the reader must forget what it has read before.
+    /// Whether the reader must discard what it has read before.
     fileprivate(set) var isFirst = false
-    /// How many events were overwritten before the reader came to them.
+    /// How many events were overwritten before the reader reached them.
     fileprivate(set) var missed = 0
-    /// Whether there is no more at present.
+    /// Whether there are no more events now.
     fileprivate(set) var isLast = true
 }
 
@@ -30,7 +30,7 @@ extension Recorder {
         var parts: [PackedEvent] = []
         var batch = withRing { $0.next(&cursor, limit: max(limit, 3), &parts) }
         var index = 0
-        // The last event may be cut off, and is read the next time.
+        // The last event may be truncated; it is read again in the next batch.
         while index < parts.count, index + parts[index].length <= parts.count {
             batch.entries.append(PackedEvent.unpacked(parts, at: index))
             index += parts[index].length

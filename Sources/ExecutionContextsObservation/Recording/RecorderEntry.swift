@@ -1,18 +1,19 @@
 internal import ExecutionContexts
 
-/// One event with all that is known of its job by then: older events may have been overwritten.
+/// One event with all that is known about its job at that time: older events may have been
+/// overwritten.
 struct RecorderEntry: Hashable, Sendable {
     let kind: RecordedEvent.Kind
     let thread: UInt32
     let lane: UInt32
     let job: ObservedWork.Identity
     let enqueued: Int64
-    /// Of a job that never started, when it was dropped.
+    /// For a job that never started, when it was dropped.
     let started: Int64
     let ended: Int64
     let submitter: ObservedWork.Identity?
     let completer: ObservedWork.Identity?
-    /// Where the job comes from; only the event of its submission says it.
+    /// The source of the job; only the event of its submission has it.
     var source: RecordedSource
 
     /// When the event happened.
@@ -26,10 +27,10 @@ struct RecorderEntry: Hashable, Sendable {
 }
 
 extension RecorderEntry {
-    /// The entries with those of real time in the order of their instants.
+    /// Sorts the entries of real time by their instants.
     ///
-    /// A thread that waits for the recorder's lock is overtaken by others, which have read the
-    /// clock after it. No entry passes one of another clock, which may have led to it.
+    /// Other threads, which read the clock later, may overtake a thread that waits for the
+    /// recorder's lock. No entry moves past one of another clock, which may have caused it.
     static func byInstant(
         _ entries: [RecorderEntry], isRealTime: (RecorderEntry) -> Bool
     ) -> [RecorderEntry] {

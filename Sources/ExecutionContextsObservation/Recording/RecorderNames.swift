@@ -1,15 +1,15 @@
-/// The names that events of a ring have by number, each once.
+/// The names that the events of a ring refer to by number, each once.
 ///
-/// A number gets another name only once nothing has it any more: no event of the ring, and no
-/// thread buffer. So no event ever shows under the name of a later one.
+/// A number is reused only when no event of the ring and no thread buffer refers to it. So no event
+/// is shown under the name of a later one.
 struct RecorderNames<Name: Hashable & Sendable>: Sendable {
-    /// The names by their numbers. A number that is not in use has the name that it had last.
+    /// The names by their numbers. An unused number has its last name.
     private(set) var all: [Name] = []
     private var numbers: [Name: UInt32] = [:]
-    /// Where in the ring the newest event with each number is; no place for an unused number.
+    /// The position in the ring of the newest event with each number; none for an unused number.
     private var newest: [Int] = []
     private var unused: [UInt32] = []
-    /// Where the ring must begin before unused names are sought again.
+    /// The position at which the ring must begin before unused names are searched again.
     private var nextSearch = 0
 
     private static var noEvent: Int { -1 }
@@ -21,12 +21,12 @@ struct RecorderNames<Name: Hashable & Sendable>: Sendable {
     /// The number of a name that is in use.
     func number(of name: Name) -> UInt32? { numbers[name] }
 
-    /// The number of a name in use that is as `isRight` says.
+    /// The number of a name in use that satisfies `isRight`.
     func number(where isRight: (Name) -> Bool) -> UInt32? {
         numbers.first { isRight($0.key) }?.value
     }
 
-    /// Gives a new name a number; nil if `limit` names are in use.
+    /// Assigns a number to a new name; nil if `limit` names are in use.
     mutating func add(_ name: Name, limit: Int) -> UInt32? {
         guard count < limit else { return nil }
         let number: UInt32
@@ -43,13 +43,13 @@ struct RecorderNames<Name: Hashable & Sendable>: Sendable {
         return number
     }
 
-    /// Notes that the event at `place` has the number.
+    /// Records that the event at `place` has the number.
     @inline(__always)
     mutating func note(_ number: UInt32, at place: Int) { newest[Int(number)] = place }
 
-    /// Gives the names up that no event from `start` on has, except those with a number in `kept`.
+    /// Frees the names that no event from `start` on has, except those with a number in `kept`.
     ///
-    /// A search looks at each name. So the next one waits until the ring begins `pause` places
+    /// A search examines each name. So the next one waits until the ring begins `pause` positions
     /// later.
     mutating func giveUpUnused(
         before start: Int, pause: Int, except kept: () -> Set<UInt32>
@@ -58,7 +58,7 @@ struct RecorderNames<Name: Hashable & Sendable>: Sendable {
         nextSearch = start + pause
         let kept = kept()
         let before = unused.count
-        // The lowest number is given out first.
+        // The lowest number is assigned first.
         for index in all.indices.reversed() where newest[index] < start {
             guard !kept.contains(UInt32(index)) else { continue }
             numbers[all[index]] = nil

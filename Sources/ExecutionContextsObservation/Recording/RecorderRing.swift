@@ -12,11 +12,11 @@ struct RecorderRing {
     private(set) var overwritten = 0
     /// How many rings the recorder had before this one.
     var generation = 0
-    /// The number of slots that were freed since the ring was made.
+    /// The number of slots freed since the ring was created.
     private(set) var freed = 0
 
     private let slots: Slots
-    /// The index of the oldest event, and how many slots are in use from there on.
+    /// The index of the oldest event, and the number of used slots from there.
     private var first = 0
     private(set) var used = 0
     private var count = 0
@@ -25,12 +25,12 @@ struct RecorderRing {
 
     private struct Recent {
         var view: UInt64 = 0
-        /// A view may have another time later, as after a simulation.
+        /// A view may later have another time, for example after a simulation.
         var timeSource: ObjectIdentifier?
         var lane: UInt32 = 0
     }
 
-    /// Memory that no event has reached costs no physical memory.
+    /// Slots that were never used take no physical memory.
     @safe private final class Slots: @unchecked Sendable {
         // Unchecked: reached only through the ring, and so under the recorder's lock.
         let memory: UnsafeMutableBufferPointer<PackedEvent>
@@ -42,22 +42,22 @@ struct RecorderRing {
         deinit { unsafe memory.deallocate() }
     }
 
-    /// An event has 12 bits for its lane. What is left beyond the names is for excess names.
+    /// An event has 12 bits for its lane. The numbers beyond this limit are for excess names.
     static let nameLimit = 4_000
     private static let laneLimit = 4_096
     private static let excess = "(others)"
 
     init(capacity: Int, mostNames: Int = Self.nameLimit) {
         (self.capacity, self.mostNames) = (capacity, mostNames)
-        // A long event takes three.
+        // A long event takes three slots.
         slots = Slots(max(capacity, 3))
     }
 
-    /// Where in the ring the next event will be, counted from its first one ever.
+    /// The position of the next event, counted from the first one ever.
     private var end: Int { freed + used }
 
-    /// Adds the label to an event of `job` that is not long, and its lane, which it returns if the
-    /// view has it for as long as `buffers` keep it.
+    /// Adds the label and the lane to an event of `job` that is not long. Returns the lane if the
+    /// view keeps it for as long as `buffers` cache it.
     mutating func complete(
         _ event: inout PackedEvent, of job: borrowing ObservedWork, _ buffers: RecorderBuffers
     ) -> UInt32? {
@@ -121,7 +121,7 @@ struct RecorderRing {
 
     // MARK: - Names
 
-    /// The lane of a job, and whether it is that of its name.
+    /// The lane of a job, and whether it is the lane of its name.
     @inline(__always)
     private mutating func lane(
         of job: borrowing ObservedWork, isAsync: Bool, _ buffers: RecorderBuffers
@@ -148,9 +148,9 @@ struct RecorderRing {
         return lanes.add(lane, limit: mostNames)
     }
 
-    /// The lane that excess names of one time source share. There are few time sources.
+    /// The lane that the excess names of one time source share. There are few time sources.
     ///
-    /// It is looked up for each event: a name gets a lane of its own as soon as there is one.
+    /// It is looked up for each event: a name gets its own lane as soon as one is free.
     private mutating func excessLane(for lane: RecorderLane) -> UInt32 {
         var shared = lane
         shared.name = Self.excess
@@ -177,13 +177,13 @@ struct RecorderRing {
         return number.map { RecordedSource(labelAt: $0, isDrain: isDrain) }
     }
 
-    /// Copies the events in order, into memory of their own, still packed.
+    /// Copies the events in order, still packed.
     func copy() -> [PackedEvent] { copy(from: 0, limit: used) }
 
     /// Copies up to `limit` slots, from the one with the number `start` among those in use.
     func copy(from start: Int, limit: Int) -> [PackedEvent] {
         let total = min(limit, used - start)
-        // The one empty array of the process would be written to.
+        // Otherwise the shared empty array would be written to.
         guard total > 0 else { return [] }
         let size = slots.count
         let begin = first + start < size ? first + start : first + start - size
@@ -198,7 +198,7 @@ struct RecorderRing {
     }
 }
 
-/// What is reported under one name by one time source.
+/// The events under one name in one time source.
 struct RecorderLane: Hashable, Sendable {
     var name: String
     let timeSource: ObjectIdentifier

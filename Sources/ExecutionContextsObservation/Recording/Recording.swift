@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// What a recorder kept at one moment, analyzed: jobs, their rows, and which job led to which.
+/// An analyzed snapshot of a recorder: jobs, their rows, and which job caused which.
 struct Recording {
     struct Lane {
         let name: String
@@ -70,7 +70,7 @@ struct Recording {
                 let submitter = entry.submitter.flatMap { indexes[$0] }
                 jobs.append(job(entry, places[Int(entry.lane)], submitter: submitter))
             }
-            // That of its first entry: an excess name may have got a lane since.
+            // The lane of its first entry: an excess name may have received its own lane since.
             let lane = jobs[index].lane
             switch entry.kind {
             case .enqueued:
@@ -81,7 +81,7 @@ struct Recording {
                 lanes[lane].greatestDepth = max(lanes[lane].greatestDepth, waiting[lane].count)
             case .started:
                 waiting[lane].remove(index)
-                // A job that has not ended did not delay this one: the two run in parallel.
+                // A job that has not ended did not delay this one: the two ran in parallel.
                 if let other = jobs[index].behind, jobs[other].facts.state != .finished {
                     jobs[index].behind = nil
                 }
@@ -111,7 +111,7 @@ struct Recording {
 
     // Static: a mutating method that changes one element would copy the array.
     private static func update(_ facts: inout RecordedJob, by entry: RecorderEntry) {
-        // An ended job stays as it was reported: a second run of the same job is not recorded.
+        // An ended job does not change: a second run of the same job is not recorded.
         guard facts.state == .waiting || facts.state == .running else { return }
         switch entry.kind {
         case .enqueued: return

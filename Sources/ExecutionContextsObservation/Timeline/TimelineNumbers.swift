@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// Writes jobs as short arrays: most numbers are differences, and zeros at the end are left out.
+/// Writes jobs as short arrays: most numbers are differences, and trailing zeros are omitted.
 ///
 /// | place | number |
 /// |---|---|

@@ -6,7 +6,7 @@ internal import ExecutionContexts
 struct TimelinePage {
     let recording: Recording
     let title: String
-    /// Whether the page is to follow a running program: it begins without jobs.
+    /// Whether the page follows a running program: it begins without jobs.
     var isLive = false
 
     /// The page of a live timeline.
@@ -67,7 +67,7 @@ struct TimelinePage {
             : text(PackageResources.controls_html)
     }
 
-    /// The parts share their names: each may use what the parts before it declare.
+    /// The parts share a scope: each may use the declarations of earlier parts.
     private var script: String {
         var parts = [
             PackageResources.model_js, PackageResources.path_js, PackageResources.totals_js,
@@ -82,7 +82,7 @@ struct TimelinePage {
 
     // MARK: - The data
 
-    /// What the script draws, as arrays; `model.js` reads them.
+    /// The data that the script draws, as arrays; `model.js` reads them.
     private var data: String {
         let lanes = recording.lanes.map { lane in
             "[\(JSONText.quoted(lane.name)),\(lane.clock),\(lane.isAsync ? 1 : 0),\(lane.rows)]"

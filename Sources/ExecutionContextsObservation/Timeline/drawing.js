@@ -56,15 +56,15 @@ function draw() {
   }
   drawPath(ink);
   drawHops(ink);
-  if (view.chosen) mark(view.chosen, ink, 2);
-  if (view.pointed && view.pointed !== view.chosen) mark(view.pointed, ink, 1.5);
+  if (view.chosen) outline(view.chosen, ink, 2);
+  if (view.pointed && view.pointed !== view.chosen) outline(view.pointed, ink, 1.5);
   pen.restore();
   drawAxis(ink);
   root.dataset.drawn = view.drawn;
   root.dataset.view = view.from + " " + view.span;
 }
 
-/// The distance of the marks on the axis: 1, 2 or 5 times a power of ten.
+/// The distance of the ticks on the axis: 1, 2 or 5 times a power of ten.
 function grid() {
   const rough = view.span / Math.max(2, view.width / 110);
   const power = Math.pow(10, Math.floor(Math.log10(rough)));
@@ -115,7 +115,7 @@ function drawRow(lane, row, colour, paper) {
   const first = firstIndex(row, function (p) { return p.started >= view.from; });
   for (let n = Math.max(0, first - 1); n < row.length && row[n].started <= view.from + view.span; n++) {
     const job = row[n], left = Math.max(-2, x(job.started)), right = Math.min(view.width + 2, x(endOf(job)));
-    // A job that ends in a pixel column that is painted already changes nothing.
+    // A job that ends in an already painted pixel column changes nothing.
     if (right < 0 || (right <= painted && n > first)) continue;
     const from = Math.max(left, painted), width = Math.max(1, right - from);
     pen.fillStyle = colour;
@@ -216,7 +216,7 @@ function drawRange(ink) {
   pen.globalAlpha = 1;
 }
 
-/// Underlines what led to the end of the selected job, and joins its parts.
+/// Underlines the parts of the selected job's path, and joins them.
 function drawPath(ink) {
   pen.fillStyle = pen.strokeStyle = ink.chosen;
   let last = null;
@@ -233,8 +233,8 @@ function drawPath(ink) {
   }
 }
 
-/// Draws a frame around a job, and how long it waited.
-function mark(job, ink, width) {
+/// Draws a frame around a job, and its wait.
+function outline(job, ink, width) {
   const top = rowTop(job), tall = job.lane.rowHeight;
   pen.strokeStyle = ink.chosen;
   pen.lineWidth = width;

@@ -39,7 +39,7 @@ function showFacts(element, job) {
   if (!isTip) showPath(element, job);
 }
 
-/// Says what the time went to, from the first known cause to the end of the job, with the shares.
+/// Lists where the time went, from the first known cause to the end of the job, with the shares.
 function showPath(element, job) {
   view.path = pathOf(job);
   if (view.path.length === 0) return;
@@ -82,7 +82,7 @@ function choose(job) {
     const top = rowTop(job);
     if (top < box.scrollTop + axis) box.scrollTop = top - axis - headline;
     if (top > box.scrollTop + view.height - 20) box.scrollTop = top - view.height + 40;
-    // Beyond what is drawn of a live program, the picture must stand still to be read.
+    // Beyond the drawn window of a live program, the picture must be paused to be read.
     if (isLive) setPaused(true);
   }
   remember();

@@ -87,7 +87,7 @@ function setFilter(words) {
 
 // MARK: - The address
 
-/// Keeps what is shown in the address, so that it can be passed on. The jobs of a live page go.
+/// Keeps the view in the address, so that it can be shared; not on a live page, whose jobs vanish.
 function remember() {
   if (isLive || !view.isReady) return;
   const words = [];
@@ -115,7 +115,7 @@ function recall() {
 // The pointers that are down: one moves, two zoom.
 const down = new Map();
 let wasMoved = 0;
-// Where a range was begun, by the button or with the shift key.
+// Where a range was started, with the button or the shift key.
 let rangeFrom = null;
 
 function position(event) {

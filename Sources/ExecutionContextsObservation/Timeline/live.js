@@ -1,4 +1,4 @@
-// The page of a running program: events come in, and the picture follows the last seconds.
+// The page of a running program: events arrive, and the picture follows the last seconds.
 const live = { known: new Map(), all: [], lanes: [], clocks: [], isPaused: false, isPressed: false, missed: 0, timer: null, source: null };
 const jobLimit = 10000;
 
@@ -18,7 +18,7 @@ function receive(message) {
     const lane = Object.assign(newLane(lanes.length, l[0], l[1], l[2] === 1, 1), {
       places: [], inside: [], latest: null, rows: [[]], never: [], order: [], ended: [], depth: { times: [], counts: [], most: 0 }
     });
-    // The lane that was in this place stays in the picture for as long as it has a job.
+    // The earlier lane with this index stays in the picture as long as it has a job.
     live.lanes[l[3]] = lane;
     lanes.push(lane);
     if (live.clocks[l[1]] === undefined) live.clocks[l[1]] = 0;
@@ -95,8 +95,8 @@ function end(job, ended, completer) {
   lane.inside = lane.inside.filter(function (other) { return other !== job; });
 }
 
-/// Drops the jobs that ended before the window, and what they refer to. Beyond the limit the oldest
-/// go, ended or not. A lane whose place another one has goes with its last job.
+/// Drops the jobs that ended before the window, and what they refer to. Beyond the limit it
+/// drops the oldest, ended or not. A lane whose index was reused is dropped with its last job.
 function prune(from) {
   const excess = Math.max(0, live.all.length - jobLimit);
   live.all = live.all.filter(function (job, n) {
@@ -114,9 +114,9 @@ function laneOf(job) { return job.lane; }
 
 function follow() {
   const seconds = Number(document.getElementById("window").value) * 1e9;
-  // While the picture stands still, ten times as much is kept, and never more than the limit.
+  // While the picture is paused, ten times as much is kept, but never more than the limit.
   prune(live.clocks.map(function (now) { return now - seconds * (live.isPaused ? 10 : 1); }));
-  // What is pressed must not be replaced before the button is up.
+  // A pressed element must not be replaced before the button is up.
   if (live.isPressed) return;
   if (!isInUse("stalls")) showStalls();
   showFigures();
@@ -145,7 +145,7 @@ function showStalls() {
   const stalled = live.all.filter(function (job) {
     return job.ended === null && !job.lane.isAsync && live.clocks[job.lane.clock] - beginOf(job) >= limit;
   });
-  // Those that run first: the others may wait for them.
+  // Running jobs first: the others may wait for them.
   stalled.sort(function (a, b) { return (a.started === null) - (b.started === null) || beginOf(a) - beginOf(b); });
   const list = document.getElementById("stalls");
   list.replaceChildren(...stalled.slice(0, 8).map(function (job) {
@@ -167,7 +167,7 @@ function showFigures() {
     return item;
   }));
   const words = [live.all.length + " jobs in the window"];
-  if (live.missed > 0) words.push(live.missed + " events were overwritten before they came here");
+  if (live.missed > 0) words.push(live.missed + " events were overwritten before they arrived here");
   if (live.message && live.message.paused) words.push("the recorder is paused");
   document.getElementById("status").textContent = words.join("; ");
 }
@@ -186,7 +186,7 @@ function connect() {
   live.source.onopen = function () { root.dataset.connected = "yes"; };
   live.source.onerror = function () {
     root.dataset.connected = "no";
-    document.getElementById("status").textContent = "The program has ended, or serves this page no more.";
+    document.getElementById("status").textContent = "The program has ended, or no longer serves this page.";
   };
 }
 if (isLive) connect();

@@ -2,11 +2,12 @@
 const root = document.documentElement;
 const isLive = "live" in root.dataset;
 
-// The model: the lanes with their jobs, and how long each time source lasts. A job that has not
-// started or ended has null there, and so has one without a submitter.
+// The model: the lanes with their jobs, and the duration of each time source. The start or end of a
+// job that has not started or ended is null, and so is a missing submitter.
 let lanes = [], titles = [], jobs = [], hops = [], spans = [], first = 0, total = 1, height = 0, filter = "";
 
-/// The jobs of the file, as objects that refer to each other: TimelineNumbers.swift has the places.
+/// The jobs of the file, as objects that refer to each other: TimelineNumbers.swift lists
+/// the indices.
 function readFile(data) {
   const states = ["finished", "waiting", "running", "abandoned"];
   lanes = data.lanes.map(function (l, index) { return newLane(index, l[0], l[1], l[2] === 1, l[3]); });
@@ -114,7 +115,7 @@ function findHops() {
 // The layout of the lanes: the name, the rows, the strip of the waiting jobs.
 const axis = 24, headline = 20, strip = 14, gap = 8;
 
-/// Places the lanes that the filter finds, or that have a job that it finds.
+/// Places the lanes that match the filter, or contain a job that does.
 function arrange() {
   height = axis;
   for (const lane of lanes) {

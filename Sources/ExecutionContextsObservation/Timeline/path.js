@@ -1,6 +1,6 @@
-/// Why a job began and ended when it did: what happened one after the other, from the first known
-/// cause to its end. Walked backwards: its run, what it waited behind, its submitter up to the
-/// submission, and so on. Each part has the job that held things up, when, and how.
+/// Why a job began and ended when it did: the chain of causes, from the first known one to its end.
+/// Walked backwards: its run, the jobs in front of it, its submitter up to the submission, and so
+/// on. Each part has the delaying job, when, and how.
 function pathOf(job) {
   const parts = [], limit = 200;
   function add(of, from, until, how) {
@@ -33,7 +33,7 @@ function waitsInside(job, until) {
       && other.started <= until && endOf(other) <= endOf(job) && !other.lane.isAsync) inner.push(other);
   }
   inner.sort(function (a, b) { return b.enqueued - a.enqueued; });
-  // Of those that overlap, the last one counts.
+  // Of overlapping ones, the last one counts.
   let before = Infinity;
   return inner.filter(function (other) {
     if (other.started > before) return false;
@@ -55,7 +55,7 @@ function childrenOf(job) {
   return children.get(job) || [];
 }
 
-// The context had no thread then, or was occupied by what is not observed.
+// The context had no thread then, or was occupied by something unobserved.
 const alone = "waited with no observed job in front";
 
 /// Divides the wait of a job among the jobs of its lane that ended in it, the latest first, and the
@@ -79,7 +79,7 @@ function waitOf(job, add) {
   else add(job, job.enqueued, until, alone);
 }
 
-/// The parts of a path with those of one job and one kind put together, the longest first.
+/// The parts of a path, merged by job and kind, the longest first.
 function sharesOf(parts) {
   const shares = [];
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/// The statistics of each lane, over the jobs that the filter and the selected range leave.
+/// The statistics of each lane, over the jobs within the filter and the selected range.
 function totalsOf(chosen) {
   return lanes.filter(function (lane) { return lane.isShown; }).map(function (lane) {
     const list = lane.order.filter(function (job) {
@@ -15,7 +15,7 @@ function totalsOf(chosen) {
   }).filter(function (line) { return line.count > 0; });
 }
 
-/// Nearest rank: each percentile is a job's own length, and leads to that job.
+/// Nearest rank: each percentile is the length of a job, and links to that job.
 function spread(list, length) {
   const sorted = list.map(function (job) { return { job: job, length: length(job) }; });
   sorted.sort(function (a, b) { return a.length - b.length; });
@@ -39,7 +39,7 @@ function busyIn(list, chosen) {
   return sum / Math.max(1, chosen.until - chosen.from);
 }
 
-// The columns: a name, the value to sort by, what is shown. A shown job is a link.
+// The columns: a name, the value to sort by, the displayed value. A displayed job is a link.
 function percentile(kind, n) { return function (line) { const p = line[kind][n]; return p ? p.length : -1; }; }
 const columns = [
   { name: "Context", of: function (l) { return l.lane.name.toLowerCase(); } },

@@ -1,6 +1,7 @@
 internal import ExecutionContexts
 
-/// A recording as a trace in JSON. Its lanes are threads: what partly overlaps is a pair instead.
+/// A recording as a trace in JSON. Its lanes are threads: a partly overlapping job is a pair
+/// instead.
 ///
 /// | of the recording | in the trace |
 /// |---|---|
@@ -52,7 +53,7 @@ struct JSONTrace {
         guard parts.threads.isNested[index] else {
             return addPair(facts.isAsync ? "async" : "job", name, index, from...until)
         }
-        // What the picture shows already is not repeated: number, thread, submitter.
+        // The number, the thread and the submitter are already visible, so they are not repeated.
         var arguments: [String] = []
         if let waited = facts.waited?.nanoseconds, waited > 0 {
             arguments.append("\"waited_us\":\(JSONText.microseconds(waited))")

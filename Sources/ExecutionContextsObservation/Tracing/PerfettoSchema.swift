@@ -1,4 +1,4 @@
-/// The numbers of the fields that a trace uses, by message, as Perfetto's schema has them.
+/// The numbers of the fields that a trace uses, by message, from Perfetto's schema.
 enum PerfettoSchema {
     enum Trace {
         static let packet: UInt64 = 1

@@ -3,8 +3,8 @@ internal import ExecutionContextsDiagnostics
 
 /// A recording as a trace in Perfetto's own format: a message for each event.
 ///
-/// Names are written once and then meant by number, and instants are differences. So a job takes a
-/// third of the bytes that it takes in JSON.
+/// Names are written once and then referred to by number, and instants are differences. So a job
+/// takes a third of its bytes in JSON.
 struct PerfettoTrace {
     private typealias Schema = PerfettoSchema
 
@@ -35,15 +35,15 @@ struct PerfettoTrace {
 
     var bytes: [UInt8] { trace.bytes }
 
-    // MARK: - What comes before the events
+    // MARK: - Before the events
 
-    /// A clock whose readings are differences; the format wants its number between 64 and 127.
+    /// A clock whose readings are differences; the format requires a number between 64 and 127.
     private static var clock: UInt64 { 64 }
-    /// The clock that a trace is shown in, unless it says otherwise.
+    /// The clock in which a trace is shown by default.
     private static var bootTime: UInt64 { 6 }
     private static var annotations: [String] { ["job", "waited_ns", "behind_job", "is_running"] }
 
-    /// Adds the packet that the others refer to: the clock, and the names of what slices tell.
+    /// Adds the packet that the others refer to: the clock, and the names of the annotations.
     private mutating func addStart() {
         addPacket(isFirst: true) { packet in
             packet.add(Schema.Packet.clockSnapshot) { snapshot in
@@ -114,7 +114,8 @@ struct PerfettoTrace {
     private mutating func addPacket(isFirst: Bool = false, _ build: (inout ProtobufBytes) -> Void) {
         trace.add(Schema.Trace.packet) { packet in
             packet.add(Schema.Packet.trustedPacketSequenceID, 1)
-            // The first packet clears what is known; each further one needs what came before it.
+            // The first packet clears the state; each further one needs the state of the earlier
+            // ones.
             packet.add(Schema.Packet.sequenceFlags, isFirst ? 1 : 2)
             build(&packet)
         }
@@ -168,7 +169,7 @@ struct PerfettoTrace {
         }
     }
 
-    /// What a slice is called. Its number is a fact of it, so that few names are many slices.
+    /// The name of a slice. The job's number is an annotation, so that many slices share few names.
     private func name(of event: PerfettoTracks.Event) -> String? {
         guard case .begin(let index, let isWait) = event.step else { return nil }
         let facts = recording.jobs[index].facts
@@ -177,7 +178,7 @@ struct PerfettoTrace {
         return "\(facts.context): \(title)"
     }
 
-    /// What a slice tells: the number of one of `annotations`, and its value.
+    /// The annotations of a slice: the number of one of `annotations`, and its value.
     private func facts(of event: PerfettoTracks.Event) -> [(UInt64, UInt64)] {
         guard case .begin(let index, let isWait) = event.step else { return [] }
         let job = recording.jobs[index]

@@ -46,7 +46,7 @@ struct PerfettoTracks {
     /// In the order in which they are numbered, from 0.
     private(set) var all: [Track] = []
     private var numbers: [Track: Int] = [:]
-    /// By instant. Those of a track are in the order in which its slices nest.
+    /// By instant. Events of a track are in the nesting order of its slices.
     private(set) var events: [Event] = []
 
     init(_ recording: Recording, _ parts: TraceParts) {
@@ -103,7 +103,8 @@ struct PerfettoTracks {
         var ending = spans.indices.sorted { spans[$0].1.upperBound < spans[$1].1.upperBound }[...]
         var rows = [Int?](repeating: nil, count: spans.count)
         var (free, count) = ([Int](), 0)
-        // Of jobs that start together, the one that ends first comes first: its row is free then.
+        // Of jobs that start together, the one that ends first comes first: its row is free
+        // earlier.
         for index in spans.indices.sorted(by: {
             (spans[$0].1.lowerBound, spans[$0].1.upperBound, $0)
                 < (spans[$1].1.lowerBound, spans[$1].1.upperBound, $1)

@@ -7,7 +7,7 @@ struct ProtobufBytes {
         add(varint: value)
     }
 
-    /// Adds a signed number. The format lets a negative one take ten bytes.
+    /// Adds a signed number. In this format a negative one takes ten bytes.
     mutating func add(_ field: UInt64, signed value: Int64) {
         add(field, UInt64(bitPattern: value))
     }

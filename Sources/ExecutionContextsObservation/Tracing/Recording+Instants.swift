@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 internal import ExecutionContextsDiagnostics
 
-/// Instants and names as a trace has them.
+/// Instants and names for traces.
 extension Recording {
     /// Nanoseconds since the first instant of the job's time source.
     func since(_ instant: ContextInstant, _ index: Int) -> Int64 {
@@ -11,7 +11,7 @@ extension Recording {
     /// When a job started, if it has.
     func start(of index: Int) -> Int64? { jobs[index].facts.started.map { since($0, index) } }
 
-    /// When a job ended. One that has not ended lasts to the end of the recording.
+    /// When a job ended. An unfinished one lasts to the end of the recording.
     func end(of index: Int) -> Int64 {
         let span = spans[lanes[jobs[index].lane].clock]
         let facts = jobs[index].facts

@@ -10,8 +10,8 @@ struct TraceDepth {
 extension Recording {
     /// The number of waiting jobs of a context over time.
     ///
-    /// Of each thousandth of the recording it has the greatest value and the last one, which is
-    /// what a screen can show.
+    /// It has the greatest and the last value of each thousandth of the recording, as much as a
+    /// screen can show.
     func depths(_ lane: Int, of members: [Int]) -> [TraceDepth] {
         let steps = depthSteps(lane, of: members)
         let span = spans[lanes[lane].clock]
@@ -39,7 +39,7 @@ extension Recording {
             let facts = jobs[index].facts
             let from = since(facts.enqueued, index)
             let until = (facts.started ?? facts.ended).map { since($0, index) }
-            // A report that was made by hand may claim a start before the submission.
+            // A hand-made report may claim a start before the submission.
             if let until, until <= from { continue }
             changes.append((from, 1))
             if let until { changes.append((until, -1)) }

@@ -2,9 +2,9 @@ internal import ExecutionContexts
 
 /// One event of a trace, before it is sorted.
 struct TraceEvent {
-    /// What the format calls the phase.
+    /// The phase, in the format's terms.
     enum Phase: Int {
-        // In the order of events with equal instants: a flow starts inside of what has begun.
+        // In the order of events with equal instants: a flow starts inside an event that has begun.
         case complete, begin, flowStart, flowEnd, end, counter
 
         var letter: String {

@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// What a trace shows of a recording, in either format.
+/// The parts of a recording that a trace shows, in either format.
 struct TraceParts {
     /// A wait that is shown, in one of the rows of its context.
     struct Wait {
@@ -35,9 +35,9 @@ struct TraceParts {
     /// How many waits of a context a trace shows at a time. The counter shows how many there are.
     private static var waitLimit: Int { 4 }
 
-    /// Adds the waits of a context: of those that overlap, the ones that began first.
+    /// Adds the waits of a context; of overlapping ones, those that began first.
     ///
-    /// A wait of less than a thousandth of the recording is no wider than a pixel, and left out.
+    /// A wait of less than a thousandth of the recording is at most a pixel wide, and omitted.
     private mutating func addWaits(of members: [Int], _ recording: Recording) {
         var free = [Int64](repeating: .min, count: Self.waitLimit)
         for index in members {
@@ -55,7 +55,7 @@ struct TraceParts {
 
     /// The hop to a job, if it and its submitter are on threads and share a time source.
     ///
-    /// A job that runs inside its submitter lies under it already, and has no arrow.
+    /// A job that runs inside its submitter is drawn under it, and has no arrow.
     private func hop(_ index: Int, _ recording: Recording) -> Hop? {
         let job = recording.jobs[index]
         guard let started = recording.start(of: index), let submitter = job.submitter,
@@ -69,7 +69,7 @@ struct TraceParts {
         let isInside =
             recording.jobs[submitter].facts.thread == job.facts.thread
             && recording.end(of: index) <= last && (started < last || start == last)
-        // A report that was made by hand may claim any instant.
+        // A hand-made report may claim any instant.
         guard start <= left, left <= last, !isInside else { return nil }
         return Hop(job: index, submitter: submitter, left: left)
     }

@@ -4,16 +4,16 @@ internal import ExecutionContexts
 ///
 /// Complete events of one thread lie beside or inside each other: the format forbids any other
 /// overlap. Jobs of one thread do so, with two exceptions: a hold that ends on another thread than
-/// it began on, and jobs that were reported by hand.
+/// it began on, and hand-made reports.
 struct TraceThreads {
     struct Thread: Hashable {
         let clock: Int
         let number: Int
     }
 
-    /// The threads that have jobs, by time source and number.
+    /// The threads with jobs, by time source and number.
     private(set) var all: [Thread] = []
-    /// Of each job, whether it is a complete event on its thread.
+    /// For each job, whether it is a complete event on its thread.
     private(set) var isNested: [Bool]
 
     init(_ recording: Recording) {

@@ -1,13 +1,13 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// What the stall watches of one view have in common.
+/// The state that the stall watches of one view share.
 final class StallMonitor: Sendable {
     let context: String
     let isSerial: Bool
     let limit: Duration
     let report: @Sendable (StalledJob) -> Void
-    /// Schedules `work` on the reporting context, for when `time` has reached `deadline`.
+    /// Schedules `work` on the reporting context, at the `deadline` of `time`.
     let schedule:
         @Sendable (_ time: any TimeSource, _ deadline: ContextInstant, _ work: @escaping Work) ->
             DelayedWork
@@ -38,7 +38,7 @@ final class StallMonitor: Sendable {
     func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }
 
-/// A context in the time of another one: reports run on `base`, and are due by `time`.
+/// A context with the time of another one: reports run on `base`, at deadlines of `time`.
 ///
 /// Not generic, so that the type of its delays is known statically: a look-up of that type costs as
 /// much as the rest.

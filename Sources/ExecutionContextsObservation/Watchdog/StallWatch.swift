@@ -37,10 +37,10 @@ final class StallWatch: @unchecked Sendable {
     /// The job has ended, or was dropped.
     func didEnd(_ job: WatchedJob) { update { $0.end(job) }?.cancel() }
 
-    /// The view is gone: no job will come any more.
+    /// The view was released: no more jobs will be submitted.
     func retire() { update { $0.retire() }?.cancel() }
 
-    /// Schedules outside of the lock, since the time source may be a user's (law 9).
+    /// Schedules outside of the lock, since the time source may be user code (law 9).
     @inline(__always)
     private func set(_ alarm: WatchedJobs.Alarm?) {
         if let alarm { schedule(alarm) }

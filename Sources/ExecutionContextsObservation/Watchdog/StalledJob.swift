@@ -1,10 +1,10 @@
 internal import ExecutionContexts
 internal import ExecutionContextsDiagnostics
 
-/// A job that waits for its context, or occupies it, for more than the limit, and stands for what
-/// its cause delays: see `watched`.
+/// A job that waits for its context, or occupies it, for longer than the limit; it represents all
+/// jobs delayed by the same cause: see `watched`.
 public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
-    /// What lasts for so long.
+    /// What exceeds the limit.
     public enum Phase: String, Sendable {
         /// The job was submitted and has not started.
         case waiting
@@ -12,7 +12,7 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
         case running
     }
 
-    /// What lasts for so long.
+    /// What exceeds the limit.
     public let phase: Phase
     /// The number of the job in the watched view, in the order of submission, from 1.
     public let job: UInt64
@@ -23,10 +23,10 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
     public let lasted: Duration
     /// The limit that it has exceeded.
     public let limit: Duration
-    /// The job in front of a waiting one: of the jobs of the view that run, the first to start.
+    /// The job in front of a waiting one: the running job of the view that started first.
     ///
     /// Nil if none runs. Then the context has no thread, or is occupied by a job that is not of the
-    /// view. Nil for a job that runs, too: it is in front of those that wait.
+    /// view. Also nil for a running job, which is itself in front of the waiting ones.
     public let front: Front?
     /// How many jobs of the view wait for the context, a waiting one included.
     public let waiting: Int
@@ -44,7 +44,7 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
             lasted = entry.since.duration(to: now)
         }
 
-        /// What the job is called: see `StalledJob.name`.
+        /// The name of the job: see `StalledJob.name`.
         public var name: String { source.name(ofJob: job) }
 
         /// The label that its submission carries: see `ObservedWork.label`.
@@ -54,7 +54,7 @@ public struct StalledJob: Hashable, Sendable, CustomStringConvertible {
         public var sourceLocation: String? { source.place.text }
     }
 
-    /// What the job is called: its label, or else where it was written, or else "#" and its number.
+    /// The job's label, or else where it was written, or else "#" and its number.
     public var name: String { source.name(ofJob: job) }
 
     /// The label that its submission carries: see `ObservedWork.label`.

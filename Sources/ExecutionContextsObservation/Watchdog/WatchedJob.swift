@@ -18,13 +18,13 @@ class WatchedJob: @unchecked Sendable {
         var since = ContextInstant.never
         /// Whether it is in a list: until it is over.
         var isListed = false
-        /// Whether no report of it is to come while it is in this list.
+        /// Whether it is not reported (again) while it is in this list.
         var isSettled = false
         var previous: Unmanaged<WatchedJob>?
         var next: Unmanaged<WatchedJob>?
     }
 
-    /// The caller then calls `didSubmit`: in here, it would retain this object.
+    /// The caller must call `didSubmit`, which in here would retain this object.
     init(_ watch: consuming StallWatch, _ source: consuming JobSource) {
         number = watch.next()
         self.watch = consume watch
@@ -33,7 +33,7 @@ class WatchedJob: @unchecked Sendable {
 
     final func didSubmit() { watch.didSubmit(self) }
 
-    // Without an end its context dropped it. Read without the lock: no other thread writes it any
+    // Without an end, its context dropped it. Read without the lock: no other thread writes it any
     // more.
     deinit { if unsafe place.phase != .over { watch.didEnd(self) } }
 
@@ -64,7 +64,7 @@ class WatchedJob: @unchecked Sendable {
     }
 }
 
-/// A watched job that a context is given to run.
+/// A watched job that is submitted to a context.
 final class WatchedClosure: WatchedJob, @unchecked Sendable {
     // Unchecked because its superclass is; it adds a constant.
     private let closure: Work
@@ -80,18 +80,18 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
     func run() { run(closure) }
 }
 
-/// Jobs in the order in which they came; any of them can be taken out at once. Those that are
-/// settled, of which no report is to come, stand before the others.
+/// Jobs in the order of their arrival; any of them can be removed in constant time. Settled jobs,
+/// which are not reported, precede the others.
 ///
-/// It never retains a job. A job whose last reference goes away waits in its `deinit` for the lock
-/// under which this list is used, so what is listed exists; but such a job must not be retained.
+/// It never retains a job. A job whose last reference is released waits in its `deinit` for the
+/// lock under which this list is used, so listed jobs exist; but such a job must not be retained.
 @safe struct WatchedJobList {
-    /// A job: its number, where it comes from, and since when it has been here.
+    /// A job: its number, its source, and when it was added.
     typealias Entry = (since: ContextInstant, number: UInt64, source: JobSource)
 
     private var head: Unmanaged<WatchedJob>?
     private var tail: Unmanaged<WatchedJob>?
-    /// The first one that is not settled.
+    /// The first job that is not settled.
     private var headUnsettled: Unmanaged<WatchedJob>?
     private(set) var count = 0
     private(set) var settledCount = 0
@@ -99,7 +99,7 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
     var isEmpty: Bool { count == 0 }
     var isAllSettled: Bool { count == settledCount }
 
-    /// The job that has been here for the longest time.
+    /// The job that has been listed for the longest time.
     var first: Entry? { unsafe entry(head) }
 
     /// The first job that is not settled.
@@ -124,7 +124,7 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
         count += 1
     }
 
-    /// Settles the first job that is not.
+    /// Settles the first unsettled job.
     mutating func settleFirst() {
         guard let job = unsafe headUnsettled else { return }
         settledCount += 1
@@ -134,7 +134,7 @@ final class WatchedClosure: WatchedJob, @unchecked Sendable {
         }
     }
 
-    /// Takes `job` out, if it is in a list.
+    /// Removes `job`, if it is in a list.
     mutating func remove(_ job: WatchedJob) {
         guard unsafe job.place.isListed else { return }
         let (previous, next) = unsafe (job.place.previous, job.place.next)

@@ -2,36 +2,36 @@ internal import ExecutionContexts
 
 /// The unfinished jobs of a watch, and their alarm; under the monitor's lock.
 ///
-/// A cause is reported once. Each job that runs for too long is one. The jobs that wait for too
-/// long have one in common, from the first of them until none is left. Where one job runs at a
-/// time, it is that job, if it has been reported. If it has not, but has run for half the limit,
-/// the report of the first that waits names it, and it is reported no more.
+/// Each cause is reported once. Each job that runs for too long is a cause. The jobs that wait for
+/// too long share one, from the first of them until none is left. Where one job runs at a time, the
+/// cause is that job, if it was reported. If it was not, but has run for half the limit, the report
+/// of the first waiting job names it, and it is not reported itself.
 ///
-/// The limit is the same for all, so the jobs that wait are in the order of their deadlines, and
-/// so are those that run. The alarm is never later than the first deadline:
+/// The limit is the same for all, so waiting jobs are in the order of their deadlines, and so are
+/// running ones. The alarm is never later than the first deadline:
 ///
 /// | alarm | next | by |
 /// |---|---|---|
 /// | none | being set | a job begins to wait or to run |
 /// | being set | set | the thread that sets it, which schedules outside of the lock |
 /// | being set, set | none, being set | it fires: due jobs are settled, and the next is awaited |
-/// | being set, set | none | all jobs that are left are settled, and the watch is thrifty |
+/// | being set, set | none | all remaining jobs are settled, and the watch is thrifty |
 ///
 /// A thrifty watch has no alarm while each of its jobs is settled. In system time a watch is
 /// thrifty only once its view is gone: to set and cancel an alarm costs more than the watched job.
-/// Any other time is virtual, and there its driver sees which delays are left.
+/// Any other time is virtual, and there the driver sees pending delays.
 struct WatchedJobs {
-    /// An alarm that the caller is to set.
+    /// An alarm that the caller must set.
     struct Alarm {
         let number: Int
         let deadline: ContextInstant
     }
 
-    /// What is to be reported.
+    /// A report to make.
     struct Stall {
         let phase: StalledJob.Phase
         let job: WatchedJobList.Entry
-        /// Of a job that waits, the one that has run for the longest time.
+        /// For a waiting job, the one that has run for the longest time.
         let front: WatchedJobList.Entry?
         let waiting: Int
     }
@@ -49,7 +49,7 @@ struct WatchedJobs {
     private var waiting = WatchedJobList()
     private var running = WatchedJobList()
     private var alarm = AlarmState.none
-    /// Counts the alarms: one that fires after its time is not mistaken for a later one.
+    /// Numbers the alarms, so that a late one is not mistaken for its successor.
     private var number = 0
 
     init(limit: Duration, isSerial: Bool, isThrifty: Bool) {
@@ -67,7 +67,7 @@ struct WatchedJobs {
     /// Whether there is no job for which an alarm is needed.
     private var isAllSettled: Bool { waiting.isAllSettled && running.isAllSettled }
 
-    // MARK: - A job's way
+    // MARK: - The life of a job
 
     mutating func submit(_ job: WatchedJob, _ now: ContextInstant) -> Alarm? {
         waiting.append(job, now)
@@ -105,14 +105,14 @@ struct WatchedJobs {
         return Alarm(number: number, deadline: since.advanced(by: limit))
     }
 
-    /// Takes an alarm away that a thrifty watch does not need.
+    /// Removes an alarm that a thrifty watch does not need.
     private mutating func takeNeedless() -> DelayedWork? {
         guard isThrifty, isAllSettled, case .set(let delay) = alarm else { return nil }
         alarm = .none
         return delay
     }
 
-    /// Keeps the alarm that was set, or returns it if it is not needed any more.
+    /// Stores the alarm that was set, or returns it if it is no longer needed.
     mutating func didSet(_ number: Int, _ delay: DelayedWork) -> DelayedWork? {
         // It may have fired already.
         guard number == self.number, case .beingSet = alarm else { return nil }
@@ -120,11 +120,11 @@ struct WatchedJobs {
         return takeNeedless()
     }
 
-    /// Returns what is to be reported of the jobs whose limit has passed, and the next alarm.
+    /// Returns the reports of the jobs whose limit has passed, and the next alarm.
     mutating func fire(_ number: Int, _ now: ContextInstant) -> (due: [Stall], next: Alarm?) {
         guard number == self.number else { return ([], nil) }
         var due: [Stall] = []
-        // Those that run come first: they may be why the others wait.
+        // Running jobs come first: they may be the reason why the others wait.
         while let job = running.firstUnsettled, job.since.advanced(by: limit) <= now {
             running.settleFirst()
             due.append(Stall(phase: .running, job: job, front: nil, waiting: waiting.count))

@@ -1,20 +1,20 @@
 internal import ExecutionContexts
 
-/// What is common to the jobs of a watched view, whatever the type of its base.
+/// The state shared by the jobs of a watched view, independent of the type of its base.
 ///
 /// Not generic, like `ObservedView` and for its reason.
 final class WatchedView: @unchecked Sendable {
     // Unchecked: `others` is accessed under the monitor's lock only.
     private let base: any ExecutionContext
-    /// The label of the base, if it adds one: it would do so behind this view.
+    /// The label of the base, if it adds one: it would add it after this view.
     private let label: String?
-    /// Whether the base may be a view that reads the sources of jobs as well.
+    /// Whether the base may be a view that also reads the sources of jobs.
     private let isOverView: Bool
     private let isSystemTimed: Bool
     private let monitor: StallMonitor
-    /// The watch for the time that the base had when the view was made.
+    /// The watch for the time that the base had when the view was created.
     private let usual: StallWatch
-    /// Those for other times: a context may have another one in each simulation.
+    /// The watches for other times: a context may have another time in each simulation.
     private var others: [StallWatch] = []
 
     init(of base: some ExecutionContext, by monitor: StallMonitor) {
@@ -45,7 +45,7 @@ final class WatchedView: @unchecked Sendable {
         let source = labeled(JobSource(of: work))
         let job = WatchedClosure(watch, source, work.assembled())
         job.didSubmit()
-        // Two closures: one that is used in both cases would be retained once more.
+        // Two closures: a closure shared by both cases would be retained once more.
         if isOverView { return JobSource.carry(source, { job.run() }) }
         return { job.run() }
     }

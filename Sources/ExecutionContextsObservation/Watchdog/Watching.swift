@@ -1,12 +1,12 @@
 public import ExecutionContexts
 
-/// Has the jobs of a view watched by a monitor.
+/// An addition that watches the jobs of a view with a monitor.
 public struct Watching: HoldableAddition {
     private let watch: @Sendable (any ExecutionContext) -> WatchedView
     /// Nil until it is attached to a base.
     private let view: WatchedView?
 
-    /// Makes the addition; the parameters are those of `watched(limit:on:report:)`.
+    /// Creates the addition; the parameters are those of `watched(limit:on:report:)`.
     public init(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -73,23 +73,23 @@ extension ExecutionContext {
     /// let database = queue.watched(limit: .seconds(1)) { stall in print(stall) }
     /// ```
     ///
-    /// Each cause is reported once, while it lasts. A job that runs for too long is one. The jobs
-    /// that wait for too long have one in common, until none of them waits any more: the first of
-    /// them is reported, with the job in front. A job that exceeds the limit and ends or starts
-    /// before the report can be made is not reported.
+    /// Each cause is reported once, while it lasts. A job that runs for too long is a cause. The
+    /// jobs that wait for too long share one, until none of them waits any more: the first of them
+    /// is reported, with the job in front. A job that exceeds the limit but ends or starts before
+    /// the report can be made is not reported.
     ///
     /// The report is made on `reporting`, by default the global context, when the limit has passed
-    /// in the time of this context. Pass a context that a stall of this one does not stall as well.
-    /// A limit that is not above zero traps with a message.
+    /// in the time of this context. Pass a context that does not stall together with this one. A
+    /// limit that is not above zero traps with a message.
     ///
     /// All jobs share one delay, and memory is proportional to the number of unfinished jobs. In
     /// system time the delay may outlast the last job, by the limit at most; in virtual time it is
-    /// cancelled with it. It goes with the view at the latest.
+    /// cancelled with it. At the latest, it is cancelled with the view.
     ///
-    /// On a serial context, a job that occupies it for long is reported as running, and those
-    /// behind are counted. Jobs that wait are reported if no job does: they are too many, or the
-    /// context is occupied by a job that is not of this view. A job that waits for a barrier to end
-    /// is waiting, and so is a barrier that waits for other jobs.
+    /// On a serial context, a job that occupies it for long is reported as running, and the jobs
+    /// behind it are counted. Waiting jobs are reported if no job occupies it for long: they are
+    /// too many, or the context is occupied by a job that is not of this view. A job that waits for
+    /// a barrier to end is waiting, and so is a barrier that waits for other jobs.
     public func watched(
         limit: Duration, on reporting: some ExecutionContext = GlobalContext(),
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -1,9 +1,9 @@
 /// Checks that a sequential order of the operations explains their answers; throws the history if
 /// there is none.
 ///
-/// Each operation takes effect between its begin and its end. So an operation that returned before
-/// another began precedes it in the order. An operation that has not returned - its thread is gone,
-/// its body threw - may have taken effect or not.
+/// Each operation takes effect between its beginning and its end. So an operation that returned
+/// before another began precedes it in the order. An operation that has not returned (its thread is
+/// gone, or its body threw) may have taken effect or not.
 ///
 /// ```swift
 /// struct Count: SequentialModel, Hashable {
@@ -21,12 +21,12 @@
 /// try expectLinearizable(history)
 /// ```
 ///
-/// It throws where it is called, so that every test framework reports it. The error shows as few
+/// It throws at the call, so that every test framework reports it. The error shows as few
 /// operations as possible: it omits those that ended later, and those whose answers are irrelevant.
 /// In a simulation use `sim.expectLinearizable`.
 ///
 /// The check takes exponential time in the worst case. `steps` limits how many operations of the
-/// model are tried; beyond it the error says that the result is unknown.
+/// model are tried; beyond it the error reports an unknown result.
 public func expectLinearizable<Model: SequentialModel>(
     _ history: History<Model>, steps: Int = 1_000_000
 ) throws(HistoryFailure) {

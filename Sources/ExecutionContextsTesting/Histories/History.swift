@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// A record of concurrent operations: the caller, the begin, the end and the answer of each.
+/// A record of concurrent operations: the caller, the beginning, the end and the answer of each.
 ///
 /// Threads and tasks record their operations. Then `expectLinearizable` looks for a sequential
 /// order of the operations that a sequential model explains:
@@ -30,9 +30,9 @@ internal import ExecutionContexts
 /// }
 /// ```
 ///
-/// It works with real threads and in a simulation, where the begin of an operation is a scheduling
-/// point. Any thread may record at any time. Recording creates no order that the thread sanitizer
-/// sees.
+/// It works with real threads and in a simulation, where the beginning of an operation is a
+/// scheduling point. Any thread may record at any time. Recording creates no order that the thread
+/// sanitizer sees.
 public final class History<Model: SequentialModel>: Sendable {
     let model: Model
     private let log = Locked(HistoryLog<Model>())
@@ -95,7 +95,7 @@ public final class History<Model: SequentialModel>: Sendable {
         call.end(nil)
     }
 
-    /// Records the begin of an operation whose end comes elsewhere: in a callback, or never.
+    /// Records the beginning of an operation that ends elsewhere: in a callback, or never.
     public func begin(_ operation: Model.Operation, by caller: String? = nil) -> Call {
         // First, so that the sanitizer sees it: a thread without a number gets one here, perhaps
         // the number of an ended thread.
@@ -133,7 +133,7 @@ public final class History<Model: SequentialModel>: Sendable {
             HiddenFromSanitizer.end()
             require(
                 isFirst,
-                "An operation of a history ended twice. End each call once; one that is done again is another call."
+                "An operation of a history ended twice. End each call once, and begin another call for a repetition."
             )
         }
     }

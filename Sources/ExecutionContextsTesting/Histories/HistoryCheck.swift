@@ -1,4 +1,4 @@
-/// Checks a history, and shrinks what a failure shows as far as little work allows.
+/// Checks a history, and shrinks a failure as far as is cheap.
 struct HistoryCheck<Model: SequentialModel> {
     let model: Model
     /// How many operations of the model may be tried.
@@ -116,7 +116,7 @@ struct HistoryCheck<Model: SequentialModel> {
             for call in order { _ = state.apply(call.operation) }
             let wanted = state.apply(stuck.operation)
             var lines = [
-                "No order, one at a time, explains what these operations answered (\(Model.self)):"
+                "No sequential order explains the answers of these operations (\(Model.self)):"
             ]
             if !hasBeginning { lines.append("  They began with \(start).") }
             let drawn = recorded.filter { shown.contains($0.number) }
@@ -125,7 +125,7 @@ struct HistoryCheck<Model: SequentialModel> {
             let earlier = order.map { "\($0.caller): \($0.operation)" }.joined(separator: ", ")
             let steps = order.isEmpty ? "" : "After \(earlier), then "
             lines.append(
-                "\(steps)\(stuck.caller): \(stuck.operation) would have to answer \(plain(wanted)), and answered "
+                "\(steps)\(stuck.caller): \(stuck.operation) must answer \(plain(wanted)), but answered "
                     + "\(stuck.answer.map(plain) ?? "nothing"). No other order gets further.")
             let others = recorded.count - drawn.count
             if others > 0 {

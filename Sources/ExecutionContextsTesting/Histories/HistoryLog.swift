@@ -2,7 +2,7 @@ internal import ExecutionContexts
 
 /// One operation of a history.
 struct RecordedCall<Model: SequentialModel> {
-    /// Its position among the operations, by their begin.
+    /// Its position among the operations, by their beginnings.
     let number: Int
     let operation: Model.Operation
     let caller: String

@@ -1,9 +1,9 @@
-/// Looks for an order of calls that explains their answers, each call between its begin and its
+/// Looks for an order of calls that explains their answers, each call between its beginning and its
 /// end.
 ///
-/// It handles the begins and ends in their recorded order:
+/// It handles the beginnings and ends in their recorded order:
 ///
-/// 1. At a begin it does nothing.
+/// 1. At a beginning it does nothing.
 /// 2. At the end of a call that is not yet linearized, it linearizes that call next, or first other
 ///    calls that have begun. So no call is linearized before it must be.
 /// 3. It tries all choices depth first, and continues from no situation that it has reached before.

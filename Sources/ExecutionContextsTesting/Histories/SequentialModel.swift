@@ -1,4 +1,4 @@
-/// The sequential behavior of a structure, which concurrent callers must observe as well.
+/// The sequential behavior of a structure, which concurrent callers must observe, too.
 ///
 /// Write it as a value with one method, as simple as possible; speed does not matter:
 ///

@@ -2,7 +2,7 @@ public import ExecutionContexts
 internal import Foundation
 
 extension Laws {
-    /// Checks views that have `addition` against the laws that contexts keep.
+    /// Checks views with `addition` against the laws that contexts keep.
     ///
     /// ```swift
     /// let breaches = await Laws.check(Counting(counter: Counter()))

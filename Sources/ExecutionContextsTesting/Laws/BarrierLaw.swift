@@ -35,15 +35,16 @@ extension Laws {
         if cameEarly {
             trial.report(
                 3, "started a barrier while work submitted before it was running",
-                "Let what executeBarrier is given wait for everything before it.")
+                "Make a barrier wait for all work submitted before it.")
         }
         if overtook {
             trial.report(
                 3, "ran work before a barrier that was submitted earlier",
-                "Let what comes after a barrier wait for its end.")
+                "Make work submitted after a barrier wait for its end.")
         } else if ranBeside {
             trial.report(
-                3, "ran work beside a barrier", "Let what comes after a barrier wait for its end.")
+                3, "ran work beside a barrier",
+                "Make work submitted after a barrier wait for its end.")
         }
     }
 
@@ -64,7 +65,7 @@ extension Laws {
         if room.wasShared {
             trial.report(
                 3, "ran a barrier beside other work",
-                "Start what executeBarrier is given when nothing runs, and nothing else until it has ended."
+                "Start a barrier when nothing runs, and nothing else until it has ended."
             )
         }
     }

@@ -15,14 +15,14 @@ extension Laws {
         let callers: [(String, Work)] = [
             ("its own work", { context.execute(ledger.job(use)) }),
             (
-                "the deinit of what a job had captured",
+                "the deinit of a job's capture",
                 {
                     let farewell = Farewell(use)
                     context.execute(ledger.job { _ = farewell })
                 }
             ),
             (
-                "the deinit of what a cancelled delay had captured",
+                "the deinit of a cancelled delay's capture",
                 {
                     let farewell = Farewell(use)
                     context.schedule(after: .seconds(3600), { _ = farewell }).cancel()
@@ -33,7 +33,7 @@ extension Laws {
             guard trial.fromThreads(1, { _ in call() }), trial.wait(for: calls) else {
                 return trial.report(
                     9, "stalls when it is called from \(caller)",
-                    "Hold no lock while a closure of a caller runs or is freed.")
+                    "Hold no lock while a caller's closure runs or is freed.")
             }
         }
         ledger.verify(trial)

@@ -15,7 +15,7 @@ extension Laws {
         if !trial.wait(for: end) {
             trial.report(
                 13, "did not finish a task that prefers it",
-                "Run each closure that execute is given.")
+                "Run each closure passed to execute.")
         }
     }
 
@@ -62,7 +62,7 @@ extension Laws {
         }
         guard trial.wait(for: end, count: 5) else {
             return trial.report(
-                13, "did not run the jobs of an actor", "Run each closure that execute is given.")
+                13, "did not run the jobs of an actor", "Run each closure passed to execute.")
         }
         let expected = Locked(5)
         context.execute(
@@ -84,13 +84,13 @@ extension Laws {
         // Both jobs have ended.
         guard trial.wait(for: end, count: 2) else {
             return trial.report(
-                13, "did not run a job of an actor that another one has submitted",
-                "Run each closure that execute is given.")
+                13, "did not run a job of an actor that another job submitted",
+                "Run each closure passed to execute.")
         }
         if !isExclusive.withLock({ $0 }) {
             trial.report(
                 13, "ran a job of an actor in the middle of another one",
-                "Run no job that execute is given inside a job that calls it.")
+                "Run no job inside the job that submits it.")
         }
         expected.withLock { $0 += 1 }
         startTask {
@@ -101,7 +101,7 @@ extension Laws {
         if !trial.wait(for: end) || visits.withLock({ $0 }) != expected.withLock({ $0 }) {
             trial.report(
                 13, "dropped jobs of an actor that lives on it",
-                "Run each closure that execute is given, in order.")
+                "Run each closure passed to execute, in order.")
         }
     }
 }
@@ -139,11 +139,11 @@ private final class CancelledWait: Sendable {
         guard trial.wait(for: end), wasCancelled.withLock({ $0 }) else {
             return trial.report(
                 13, "did not throw CancellationError to a caller whose work had not started",
-                "Run each closure once, and let it decide whether there is anything left to do.")
+                "Run each closure once; it decides whether anything is left to do.")
         }
         if ledger.close(trial).contains(where: { $0.runs > 0 }) {
             trial.report(
-                13, "ran work that had been cancelled", "Run only what execute is given.")
+                13, "ran work that had been cancelled", "Run only closures passed to execute.")
         }
     }
 }

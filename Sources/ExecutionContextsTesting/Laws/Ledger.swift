@@ -82,14 +82,14 @@ final class Ledger: Sendable {
         report(
             all, where: { $0.runs == 0 && $0.isReleased }, trial, 1, "dropped",
             "without running them",
-            "Run each closure that execute is given; a context that may refuse says so with tryExecute."
+            "Run each closure passed to execute; a context that may refuse does so in tryExecute."
         )
         report(
             all, where: { $0.runs == 0 && !$0.isReleased }, trial, 1, "still has not run", "",
-            "Run each closure that execute is given, and wait for nothing else before it.")
+            "Run each closure passed to execute, and wait for nothing else before it.")
         report(
             all, where: { $0.runs > 1 }, trial, 1, "ran", "more than once",
-            "Run each closure that execute is given once.")
+            "Run each closure passed to execute once.")
         report(
             all, where: { $0.runs > 0 && !$0.isReleased }, trial, 10, "keeps",
             "after it has run them",

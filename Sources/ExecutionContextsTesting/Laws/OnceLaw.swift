@@ -12,7 +12,7 @@ extension Laws {
         guard haveReturned else {
             return trial.report(
                 1, "did not return from execute",
-                "Return when the work is handed over, or, where it runs on the caller, when it has run."
+                "Return when the work is queued, or, if it runs on the caller, when it has run."
             )
         }
         guard ledger.verify(trial) else { return }
@@ -37,7 +37,7 @@ extension Laws {
         }
     }
 
-    /// Checks that `run` and `submit` return what the body returned or threw.
+    /// Checks that `run` and `submit` return or throw the body's result.
     static func resolves(_ context: some ExecutionContext, _ trial: Trial) {
         expect("run", of: 42, trial) { try await context.run { 42 } }
         expect("run", of: nil, trial) { try await context.run { throw Thrown() } }
@@ -45,7 +45,7 @@ extension Laws {
         expect("submit", of: nil, trial) { try await context.submit { throw Thrown() }.get() }
     }
 
-    /// Calls `body` and compares its result; nil stands for the error that the body throws.
+    /// Calls `body` and compares its result; nil means the error that the body throws.
     private static func expect(
         _ call: String, of value: Int?, _ trial: Trial,
         _ body: @escaping @Sendable () async throws -> Int
@@ -60,7 +60,7 @@ extension Laws {
         }
         guard trial.wait(for: end) else {
             return trial.report(
-                1, "left a caller of \(call) waiting", "Run each closure that execute is given.")
+                1, "left a caller of \(call) waiting", "Run each closure passed to execute.")
         }
         switch answer.withLock({ $0 }) {
         case .success(value)? where value != nil: return
@@ -68,7 +68,7 @@ extension Laws {
         case let other:
             trial.report(
                 1, "answered a call of \(call) with \(other.map { "\($0)" } ?? "nothing")",
-                "Run each closure that execute is given, once.")
+                "Run each closure passed to execute, once.")
         }
     }
 
@@ -111,8 +111,8 @@ extension Laws {
         let (count, results) = (runs.withLock { $0 }, values.withLock { $0 })
         if !haveReturned || count != 10 || results != Array(repeating: 42, count: 20) {
             trial.report(
-                1, "ran \(count) of 10 bodies of sync, and \(results.count) of 20 calls came back",
-                "Run the body of sync once and return, or throw, what it does.")
+                1, "ran \(count) of 10 bodies of sync, and \(results.count) of 20 calls returned",
+                "Run the body of sync once, and return or throw its result.")
         }
     }
 }

@@ -77,14 +77,14 @@ extension Laws {
         }
         if !trial.wait(for: end) || sum.withLock({ $0 }) != 150 {
             trial.report(
-                2, "lost what earlier work had written: 150 increments made \(sum.withLock { $0 })",
-                "Hand work over by something that orders memory, such as a lock.")
+                2, "lost writes of earlier work: 150 increments made \(sum.withLock { $0 })",
+                "Pass work to threads with something that orders memory, such as a lock.")
         }
     }
 
     private static func reportOverlap(_ trial: Trial) {
         trial.report(
-            2, "started a job while another was running, and says it is serial",
+            2, "is serial, but started a job while another was running",
             "Run one job at a time, or do not conform to SerialContext.")
     }
 

@@ -18,8 +18,8 @@ extension Laws {
         hold.release()
         guard trial.wait(for: hasEnded) else {
             return trial.report(
-                1, "did not come back from its shutdown",
-                "Refuse what is new, run what has been accepted, and return.")
+                1, "did not return from its shutdown",
+                "Refuse new work, run accepted work, and return.")
         }
         trial.hasShutDown()
         ledger.verify(trial)
@@ -49,13 +49,13 @@ extension Laws {
         for _ in 0..<5 { context.enqueue(ledger.job()) }
         if ledger.close(trial).contains(where: { $0.runs != 1 }) {
             trial.report(
-                1, "dropped a job that came by enqueue",
-                "Run what enqueue brings as before: it was accepted already. A pool without threads lends it others."
+                1, "dropped a job submitted by enqueue",
+                "Run jobs of enqueue as before: they were accepted already. A pool without threads runs them on other threads."
             )
         }
     }
 
-    /// Checks that a task that prefers the context ends, if need be on another executor.
+    /// Checks that a task that prefers the context ends, if necessary on another executor.
     static func tasksAfterTheEnd(_ context: some ExecutionContext, _ trial: Trial) {
         runsJobs(context.taskExecutor, "a task that prefers it", trial)
         if let executor = context as? any TaskExecutor {
@@ -64,7 +64,7 @@ extension Laws {
     }
 
     /// Checks that all jobs of a task run: a dropped job would leave a caller that awaits the task
-    /// suspended for ever.
+    /// suspended forever.
     static func runsJobs(_ executor: some TaskExecutor, _ what: String, _ trial: Trial) {
         let end = Signal()
         Task(executorPreference: executor) {
@@ -76,7 +76,7 @@ extension Laws {
         if !trial.wait(for: end) {
             trial.report(
                 13, "did not finish \(what)",
-                "Run every job that enqueue brings, also after a shutdown: on the global executor, if nowhere else."
+                "Run every job of enqueue, also after a shutdown: on the global executor, if nowhere else."
             )
         }
     }

@@ -1,14 +1,14 @@
 internal import ExecutionContexts
 
-// Law 7: delays are never early and come in order, and `cancel` says whether it won.
+// Law 7: delays are never early and fire in order, and `cancel` returns whether it won.
 extension Laws {
     /// Checks that no delay is early, that none runs on the timer's thread, and that empty and
     /// negative delays run.
     static func delays(_ context: some ExecutionContext, _ trial: Trial) {
         if context.time !== context.time {
             trial.report(
-                7, "has another time each time it is asked",
-                "Make the time source once and keep it.")
+                7, "returns another time source at each call of time",
+                "Create the time source once and keep it.")
         }
         // Set before the others: a time source that does not wait has fired it when they end,
         // however slow the machine is.
@@ -31,7 +31,7 @@ extension Laws {
                         trial.report(
                             7,
                             "runs delayed work on the timer's thread, where it blocks all other delays",
-                            "Let enqueue send work to another thread where execute runs it on the caller."
+                            "Make enqueue send work to another thread if execute runs it on the caller."
                         )
                     }
                 })
@@ -42,12 +42,12 @@ extension Laws {
         trial.meanwhile()
         if distantDelay?.cancel() == false {
             trial.report(
-                7, "fired a delay at once that was to last for an hour",
+                7, "fired a delay of an hour at once",
                 "Call fire when now has reached the deadline, not before.")
         }
     }
 
-    /// Checks that delays on a serial context come by deadline, and by submission where deadlines
+    /// Checks that delays on a serial context fire by deadline, and by submission where deadlines
     /// are equal.
     static func delaysInOrder(_ context: some SerialContext, _ trial: Trial) {
         let offsets = [3, 1, 2, 1, 0, 3, 0, 2, 1, 1, 0, 0]
@@ -78,7 +78,7 @@ extension Laws {
         }
     }
 
-    /// Checks that a delay without an end never comes, that a huge one saturates, and that both can
+    /// Checks that a delay without an end never fires, that a huge one saturates, and that both can
     /// be cancelled.
     static func endlessDelays(_ context: some ExecutionContext, _ trial: Trial) {
         expectCancellable("a delay without an end", trial) { context.schedule(at: .never, $0) }
@@ -98,7 +98,7 @@ extension Laws {
         guard ledger.verify(trial) else { return }
         if delay?.cancel() != false {
             trial.report(
-                7, "let a delay be cancelled that had run",
+                7, "allowed cancelling a delay that had run",
                 "Run the work of a delay by calling fire.")
         }
     }
@@ -113,12 +113,12 @@ extension Laws {
             trial.report(7, "ran \(what) at once", "Call fire when now has reached the deadline.")
         } else if !fate.isReleased {
             trial.report(
-                7, "keeps what \(what) captured after it was cancelled",
+                7, "keeps the captures of \(what) that was cancelled",
                 "Keep only the delay itself.")
         } else if kept != nil {
             trial.report(
                 7, "keeps \(what) that was cancelled",
-                "Let the time source forget a delay in remove.")
+                "Make the time source release a delay in remove.")
         }
     }
 
@@ -154,7 +154,7 @@ extension Laws {
         for (fate, wasCancelled) in outcomes where fate.runs != (wasCancelled ? 0 : 1) {
             trial.report(
                 7, "ran a delay \(fate.runs) times whose cancel returned \(wasCancelled)",
-                "Call fire once on a delay that is due, and never run its work another way.")
+                "Call fire once on a due delay, and never run its work in another way.")
         }
     }
 }

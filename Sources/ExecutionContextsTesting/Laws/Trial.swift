@@ -30,10 +30,10 @@ final class Trial: Sendable {
         found.withLock { if !$0.contains(breach) { $0.append(breach) } }
     }
 
-    /// Makes every later report say that it was made after the shutdown.
+    /// Makes every later report say that it happened after the shutdown.
     func hasShutDown() { phase.withLock { $0 = " after the shutdown" } }
 
-    /// Waits until `signal` has come `count` times; returns false if `patience` ends first.
+    /// Waits until `signal` was signalled `count` times; returns false if `patience` ends first.
     func wait(for signal: Signal, count: Int = 1) -> Bool {
         driver?.begin()
         defer { driver?.end() }
@@ -63,7 +63,7 @@ final class Trial: Sendable {
         if !end.wait(count: 1, atMost: patience * 4) {
             report(
                 9, "did not return from a call, while law \(law) was checked",
-                "Return when the work is handed over, and call nothing with a lock held.")
+                "Return when the work is queued, and call nothing while holding a lock.")
         }
     }
 
@@ -93,8 +93,8 @@ final class Trial: Sendable {
         guard wait(for: hold.started) else {
             hold.release()
             report(
-                1, "has not yet run a job that it was given",
-                "Run each closure that execute is given.")
+                1, "has not yet run a submitted job",
+                "Run each closure passed to execute.")
             return nil
         }
         return hold

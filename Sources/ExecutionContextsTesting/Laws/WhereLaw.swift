@@ -28,12 +28,12 @@ extension Laws {
     ) {
         guard context.isCurrent != false else {
             return trial.report(
-                4, "says \(location) that it is elsewhere",
-                "Let isCurrent return nil where it does not know."
+                4, "answers no \(location)",
+                "Make isCurrent return nil where it does not know."
             )
         }
         // Traps if it fails; there is no softer check.
-        context.preconditionIsCurrent("The law kit asks this \(location).")
+        context.preconditionIsCurrent("The law kit checks this \(location).")
     }
 
     /// Checks that a context that backs actors knows its own jobs; otherwise `assumeIsolated` would
@@ -45,7 +45,7 @@ extension Laws {
             return
         }
         trial.report(
-            4, "backs actors, and does not know that it is inside its own work",
+            4, "backs actors, but does not know that it is inside its own work",
             "Give it `var isCurrent: Bool?`. A property of type Bool does not meet the requirement."
         )
     }
@@ -67,7 +67,7 @@ extension Laws {
         ledger.verify(trial)
         guard !isInline else { return }
         trial.report(
-            4, "says on a thread that runs none of its work that it is there",
-            "Let isCurrent return true only where it is certain, and nil where it does not know.")
+            4, "answers yes on a thread that runs none of its work",
+            "Make isCurrent return true only where it is certain, and nil where it does not know.")
     }
 }

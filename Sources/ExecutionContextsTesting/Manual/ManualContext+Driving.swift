@@ -44,11 +44,11 @@ extension ManualContext {
     /// Runs an async `body` to its end on this context, and suspends while the body waits for code
     /// that runs elsewhere.
     ///
-    /// It is `drive` for a body that calls the main actor, or an actor with its own executor.
+    /// This is `drive` for a body that calls the main actor, or an actor with its own executor.
     /// Whenever nothing is pending, it suspends until a job is submitted. The context does not
     /// control when that happens, so the order is exact only between two such waits. Each wait
-    /// lasts at most for `patience`, in real time; then a ``ManualFailure`` says that the body is
-    /// stuck. The body runs where the caller is isolated.
+    /// lasts at most for `patience`, in real time; then it throws a ``ManualFailure`` that reports
+    /// the body as stuck. The body runs where the caller is isolated.
     public nonisolated(nonsending) func driveAsync<Value: Sendable>(
         patience: Duration = .seconds(30), limit: Int = 1_000_000, fileID: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable () async throws -> Value

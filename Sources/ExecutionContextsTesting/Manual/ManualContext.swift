@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A serial context that runs nothing until the test tells it to, in virtual time.
+/// A serial context that runs jobs only when the test calls it, in virtual time.
 ///
 /// ```swift
 /// let context = ManualContext()
@@ -15,9 +15,9 @@ public import ExecutionContexts
 /// async code, and `drive` runs such code to its end. Any thread may submit jobs at any time. One
 /// thread at a time runs them, and a job must not run other jobs.
 ///
-/// A pending delay, submission or task keeps the context alive, as the context keeps it. `finish`,
-/// at the end of a test, reports and drops what is pending. Ready jobs do not run if the last
-/// reference to the context is released.
+/// A pending delay, submission or task keeps the context alive, and the context keeps it alive.
+/// `finish`, at the end of a test, reports and drops what is pending. Ready jobs do not run if the
+/// last reference to the context is released.
 public final class ManualContext: ActorBackingContext, SynchronousContext {
     public let name: String
     let manualTime: ManualTime
@@ -28,8 +28,8 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     ///
     /// - Parameters:
     ///   - name: its name in messages.
-    ///   - time: its time; by default a new one that stands at zero. Contexts that share a time run
-    ///     in one common order.
+    ///   - time: its time; by default a new one at zero. Contexts that share a time run in one
+    ///     common order.
     ///   - isBackground: whether its jobs are background work, which `runUntilIdle` does not wait
     ///     for: a heartbeat, or endless polling.
     public init(
@@ -59,8 +59,8 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     /// `body` at once.
     ///
     /// The waiting thread drives: it runs the ready jobs of this context itself, unless another
-    /// thread is about to. A thread that waits for a view of this context does the same. Time
-    /// stands still.
+    /// thread is about to. A thread that waits for a view of this context does the same. Time does
+    /// not advance.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -78,16 +78,16 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
 
     // MARK: Driving
 
-    /// The present, in this context's time. It starts at zero.
+    /// The current instant of this context's time. It starts at zero.
     public var now: ContextInstant { manualTime.now }
 
-    /// Runs the oldest job that is due on this context; returns false if there is none. Time stands
-    /// still.
+    /// Runs the oldest job that is due on this context; returns false if there is none. Time does
+    /// not advance.
     @discardableResult
     public func step() -> Bool { manualTime.step(queue, name) }
 
-    /// Runs the jobs that are due on this context, and those that become due by them; time stands
-    /// still.
+    /// Runs the jobs that are due on this context, and those that become due by them; time does not
+    /// advance.
     ///
     /// - Returns: how many jobs ran.
     @discardableResult
@@ -100,12 +100,12 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
     ///
     /// Ready jobs run first. Each delay runs at its own deadline, which `now` returns meanwhile.
     /// Time never goes back: an earlier instant only runs the ready jobs. Contexts that share the
-    /// time run as well.
+    /// time run, too.
     public func advance(to instant: ContextInstant) { manualTime.advance(to: instant, name) }
 
     /// Runs every job, advancing time from delay to delay, until only background work is pending.
     ///
-    /// Contexts that share the time run as well.
+    /// Contexts that share the time run, too.
     ///
     /// A context with an endless repetition never becomes idle. After `limit` jobs this method
     /// throws a ``ManualFailure`` that lists what is pending.
@@ -120,8 +120,8 @@ public final class ManualContext: ActorBackingContext, SynchronousContext {
 
     /// Advances time and runs nothing, as when the machine sleeps or a job takes long.
     ///
-    /// A delay that becomes due meanwhile comes late, when the context is next told to run. Any
-    /// code may call it, jobs included.
+    /// A delay that becomes due meanwhile fires late, when the context next runs jobs. Any code may
+    /// call it, jobs included.
     public func stall(for duration: Duration) { manualTime.stall(for: duration) }
 
     // MARK: Pending work

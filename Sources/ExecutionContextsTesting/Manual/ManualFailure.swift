@@ -1,4 +1,4 @@
-/// Why a manual context could not do what the test asked for, and what is pending.
+/// Why a manual context could not complete a test's call, and what is pending.
 ///
 /// Both test libraries record an error that a test throws, with its description.
 public struct ManualFailure: Error, Sendable, CustomStringConvertible {
@@ -24,7 +24,7 @@ public struct ManualFailure: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch reason {
         case .neverIdle(let count):
-            "\(sourceLocation): '\(context)' ran \(count) jobs and is not done (law 7). Cancel what repeats, put it on a "
+            "\(sourceLocation): '\(context)' ran \(count) jobs and is not idle (law 7). Cancel repeating work, put it on a "
                 + "background context, or advance by a duration. \(list)"
         case .stuck:
             "\(sourceLocation): the async body that '\(context)' drives waits for something that does not run there: a Task of "

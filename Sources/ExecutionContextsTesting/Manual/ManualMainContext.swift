@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A manual context whose jobs run on the main actor: the double for `.main` in a test.
+/// A manual context whose jobs run on the main actor: a test double for `.main`.
 ///
 /// ```swift
 /// @MainActor final class Wall { var birds: [String] = [] }
@@ -14,19 +14,19 @@ public import ExecutionContexts
 /// ```
 ///
 /// It is a ``ManualContext``, in virtual time, that only code on the main actor drives. Its `base`
-/// has the rest of that type's methods. To drive the base elsewhere, also by a time that several
-/// contexts share, traps at the first job.
+/// has the rest of that type's methods. Driving the base elsewhere, also through a time that
+/// several contexts share, traps at the first job.
 public final class ManualMainContext: ContextDecorator, MainActorContext, ActorBackingContext,
     SynchronousContext
 {
-    /// The context that has the jobs and the time.
+    /// The context that owns the jobs and the time.
     public let base: ManualContext
 
     /// Creates a context.
     ///
     /// - Parameters:
     ///   - name: its name in messages.
-    ///   - time: its time; by default a new one that stands at zero.
+    ///   - time: its time; by default a new one at zero.
     public init(name: String = "main", time: ManualTime = ManualTime()) {
         base = ManualContext(name: name, time: time)
     }
@@ -41,10 +41,10 @@ public final class ManualMainContext: ContextDecorator, MainActorContext, ActorB
         }
     }
 
-    /// The present, in this context's time. It starts at zero.
+    /// The current instant of this context's time. It starts at zero.
     public var now: ContextInstant { base.now }
 
-    /// Runs the oldest job that is due; returns false if there is none. Time stands still.
+    /// Runs the oldest job that is due; returns false if there is none. Time does not advance.
     @discardableResult
     @MainActor public func step() -> Bool { base.step() }
 

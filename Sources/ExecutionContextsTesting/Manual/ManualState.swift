@@ -22,7 +22,7 @@ struct ManualState {
     var isWatched = false
     /// Notifies the caller that waits for a submission.
     var arrival: (@Sendable (Bool) -> Void)?
-    /// Threads that wait for a job which this time, or another thread that drives it, runs.
+    /// Threads that wait for a job that this time, or another thread that drives it, runs.
     var waiters: [AwaitedEnd] = []
     private var delays = DelayHeap()
     private var lastOrder: UInt64 = 0
@@ -149,7 +149,7 @@ struct ManualState {
     /// How many delays of one queue are pending.
     func delayedCount(of queue: ManualReadyQueue) -> Int { delays.count { $0.queue === queue } }
 
-    /// The position of the oldest ready job that is no background work, if no thread runs jobs.
+    /// The position of the oldest ready job that is not background work, if no thread runs jobs.
     var oldestUndriven: UInt64? {
         guard driver == nil else { return nil }
         return queues.lazy.filter { !$0.isBackground }.compactMap(\.firstOrder).min()

@@ -150,8 +150,8 @@ extension ManualTime {
             count += 1
             require(
                 count < limit,
-                "'\(name)' ran \(limit) jobs in one call, and there is always one more (law 7): "
-                    + "\(pending(of: nil).first.map { "\($0)" } ?? "none is pending now"). Cancel what repeats, or advance "
+                "'\(name)' ran \(limit) jobs in one call, and more are pending (law 7): "
+                    + "\(pending(of: nil).first.map { "\($0)" } ?? "none is pending now"). Cancel repeating work, or advance "
                     + "by less.")
         }
         return count
@@ -170,7 +170,7 @@ extension ManualTime {
                     driver.thread == caller
                     ? "from within its own work" : "by two threads at a time"
                 stopMisuse(
-                    "'\(name)' was told to run \(how): it is serial (law 2). Let the test run it, and the work submit."
+                    "'\(name)' was driven \(how), but it is serial (law 2). Drive it from the test; jobs may only submit."
                 )
             }
             driverEnd.park()
@@ -191,11 +191,11 @@ extension ManualTime {
 
     // MARK: Waiting callers
 
-    /// Runs the ready jobs of a queue until `end` has come, for a thread that waits for one of its
-    /// jobs.
+    /// Runs the ready jobs of a queue until `end` has happened, for a thread that waits for one of
+    /// its jobs.
     ///
     /// 1. If another thread drives this time, that thread may run the job, and the caller waits.
-    /// 2. If no thread drives it, the caller drives until the end has come or the queue is empty.
+    /// 2. If no thread drives it, the caller drives until `end` has happened or the queue is empty.
     /// 3. If the caller itself drives it, and waits inside a job of another queue, the jobs of this
     ///    queue run inside that job.
     func drive(_ queue: ManualReadyQueue, until end: AwaitedEnd) {

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// A virtual time that stands still until the test advances it; manual contexts may share one.
+/// A virtual time that only the test advances; manual contexts may share one.
 ///
 /// ```swift
 /// let time = ManualTime()
@@ -11,8 +11,8 @@ public import ExecutionContexts
 /// ```
 ///
 /// Advancing it runs the jobs of all these contexts, one at a time, in the order of (deadline,
-/// submission). A custom context takes part by returning it as its `time`. Any thread may submit
-/// jobs at any time. One thread at a time advances it, and a job that it runs must not.
+/// submission). A custom context joins by returning it as its `time`. Any thread may submit jobs at
+/// any time. One thread at a time advances it, and a job that it runs must not advance it.
 public final class ManualTime: TimeSource {
     /// Its name in messages.
     public let name: String
@@ -21,15 +21,15 @@ public final class ManualTime: TimeSource {
     let limit: Int
     let state = Locked(ManualState())
 
-    /// Creates a time that stands at zero.
+    /// Creates a time at zero.
     ///
     /// - Parameters:
     ///   - name: its name in messages.
     ///   - limit: how many jobs one call of `advance` or `runReady` may run. A call that exceeds it
     ///     traps with a message, where endless work would hang the test.
-    ///   - lateness: how much later than its deadline a delay comes, asked when the delay is set.
-    ///     It tests code that must tolerate late delays. `{ $0.tolerance }` makes each delay as
-    ///     late as allowed. A negative result counts as zero, so no delay is early.
+    ///   - lateness: how much later than its deadline a delay fires, evaluated when the delay is
+    ///     set. It tests code that must tolerate late delays. `{ $0.tolerance }` makes each delay
+    ///     as late as allowed. A negative result counts as zero, so no delay is early.
     public init(
         name: String = "manual time", limit: Int = 10_000_000,
         lateness: (@Sendable (PendingWork) -> Duration)? = nil
@@ -40,7 +40,8 @@ public final class ManualTime: TimeSource {
     }
 
     deinit {
-        // A schedule of a simulation may end with pending work: it reports that itself.
+        // A schedule of a simulation may end with pending work, which the simulation reports
+        // itself.
         if SimulationHooks.current == nil {
             report("was released with work that never ran (law 10). Run it, or call finish()")
         }
@@ -48,7 +49,7 @@ public final class ManualTime: TimeSource {
 
     // MARK: TimeSource
 
-    /// The present, which starts at zero.
+    /// The current instant, which starts at zero.
     public var now: ContextInstant { state.withLock { $0.now } }
 
     /// A clock of this time, for async code that sleeps.
@@ -68,7 +69,7 @@ public final class ManualTime: TimeSource {
         if let lateness {
             let late = lateness(
                 PendingWork(delay, fireTime: fireTime, tolerance: tolerance, queue: queue))
-            // A late delay still comes: only a deadline can be `.never`.
+            // A late delay still fires: only a deadline can be `.never`.
             fireTime = min(
                 fireTime.advanced(by: max(late, .zero)), ContextInstant(nanoseconds: .max - 1))
         }
@@ -80,8 +81,8 @@ public final class ManualTime: TimeSource {
 
     // MARK: Driving
 
-    /// Runs the jobs that are due on all contexts, and those that become due by them; time stands
-    /// still.
+    /// Runs the jobs that are due on all contexts, and those that become due by them; time does not
+    /// advance.
     ///
     /// - Returns: how many jobs ran.
     @discardableResult
@@ -93,7 +94,7 @@ public final class ManualTime: TimeSource {
     /// Advances time to `instant` and runs, in order, every job that becomes due, on all contexts.
     ///
     /// Delays that are due at the same instant are submitted together, as by one timer interrupt,
-    /// and jobs that they submit run behind them. Each delay runs at its own deadline, which `now`
+    /// and jobs that they submit run after them. Each delay runs at its own deadline, which `now`
     /// returns meanwhile. Time never goes back: an earlier instant only runs the ready jobs.
     public func advance(to instant: ContextInstant) { advance(to: instant, name) }
 
@@ -112,8 +113,8 @@ public final class ManualTime: TimeSource {
 
     /// Advances time and runs nothing, as when the machine sleeps or a job takes long.
     ///
-    /// A delay that becomes due meanwhile comes late, when this time is next told to run. Any code
-    /// may call it. A job that calls it takes that much time.
+    /// A delay that becomes due meanwhile fires late, when this time next runs jobs. Any code may
+    /// call it. A job that calls it takes that much time.
     public func stall(for duration: Duration) {
         state.withLock { $0.now = max($0.now, $0.now.advanced(by: duration)) }
     }
@@ -129,7 +130,7 @@ public final class ManualTime: TimeSource {
     ///
     /// It also drops background work, but does not list it. Callers awaiting dropped work receive a
     /// refusal. Call it last: pending work that never runs would keep its contexts and its captures
-    /// alive for ever (law 10).
+    /// alive forever (law 10).
     public func finish(fileID: StaticString = #fileID, line: UInt = #line) throws {
         try finish(nil, name, "\(fileID):\(line)")
     }

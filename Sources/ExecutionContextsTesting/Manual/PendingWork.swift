@@ -17,10 +17,10 @@ public struct PendingWork: Hashable, Sendable, CustomStringConvertible {
     /// unknown.
     ///
     /// It is known for delays and repetitions, before and after they are due, and for the jobs of
-    /// `submit` and `run`. A job of plain `execute` has the place of its closure, as
-    /// an observer gets it. A sleep has none.
+    /// `submit` and `run`. A job of plain `execute` has the place of its closure, as observers
+    /// receive it. A sleep has none.
     public var sourceLocation: String? { delayLocation ?? source.place.text }
-    /// How much later than due it may come, as its submitter allows.
+    /// How much later than due it may run, as its submitter allows.
     public let tolerance: Duration
     /// Whether it belongs to a background context, whose jobs `runUntilIdle` does not wait for.
     public let isBackground: Bool

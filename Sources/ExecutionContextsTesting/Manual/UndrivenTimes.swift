@@ -4,11 +4,11 @@ internal import Foundation
 /// Reports, once for each manual time, that work has been ready for a while and no thread runs it.
 ///
 /// A task that awaits such work hangs, and no thread is left that could notice. So a real timer of
-/// the process looks at all manual times, as long as there are any.
+/// the process checks all manual times, as long as there are any.
 package final class UndrivenTimes: Sendable {
     private struct Watched {
         weak var time: ManualTime?
-        /// The oldest ready job at the last look, if no thread ran jobs then.
+        /// The oldest ready job at the last check, if no thread ran jobs then.
         var oldest: UInt64?
     }
 
@@ -19,15 +19,15 @@ package final class UndrivenTimes: Sendable {
 
     static let all = UndrivenTimes()
 
-    /// How often it looks; it reports at the second look.
+    /// How often it checks; it reports at the second check.
     ///
-    /// Unsafe in name only: a test changes it in a process of its own, before it makes a manual
+    /// Unsafe in name only: a test changes it in a separate process, before it creates a manual
     /// time.
     package nonisolated(unsafe) static var interval: Duration = .seconds(5)
 
     private let state = Locked(State())
 
-    /// Watches a time from now on, unless a simulation runs it: that one finds what hangs.
+    /// Watches a time from now on, unless in a simulation, which finds hangs itself.
     func add(_ time: ManualTime) {
         guard SimulationHooks.current == nil else { return }
         let mustLook = state.withLock { state in
@@ -69,24 +69,24 @@ package final class UndrivenTimes: Sendable {
             state.isLooking = !state.watched.isEmpty
             return state.isLooking
         }
-        // Until here, so that no last reference is released under the lock (law 9), and no other
-        // time has the address of one.
+        // Kept until here, so that no last reference is released under the lock (law 9), and no
+        // other time gets the address of one.
         withExtendedLifetime(times) { if mustLook { lookLater() } }
     }
 }
 
 extension ManualTime {
-    /// The oldest job that is ready and counts, if no thread runs jobs now.
+    /// The oldest ready job, without background work, if no thread runs jobs now.
     fileprivate var oldestUndriven: UInt64? { state.withLock { $0.oldestUndriven } }
 
     fileprivate func reportUndriven() {
         report(
-            "has had work ready for a while, and no thread runs it (law 7). Tell the context to run: runReady(), advance(by:), "
-                + "runUntilIdle(), or drive(_:) for async code. What awaits that work hangs until then"
+            "has had work ready for a while, and no thread runs it (law 7). Drive the context: runReady(), advance(by:), "
+                + "runUntilIdle(), or drive(_:) for async code. Code that awaits the work hangs until then"
         )
     }
 
-    /// Reports the work that is pending, if there is any that counts, on the standard error.
+    /// Reports pending work, except background work, on the standard error.
     func report(_ problem: String) {
         let pending = pending(of: nil).filter { !$0.isBackground }
         guard let first = pending.first else { return }

@@ -2,15 +2,15 @@ internal import CSimulation
 internal import ExecutionContexts
 internal import ExecutionContextsDiagnostics
 
-/// Where in its source the program has called the library.
+/// The place in the program's source that called the library.
 ///
-/// The calls are noted at once, and looked up in the program's debug information when the location
-/// is told. In a release build, where functions are merged into others, there is none.
+/// The call stack is recorded at once, and looked up in the program's debug information when the
+/// location is shown. In a release build, where functions are merged into others, there is none.
 struct CallerLocation: Sendable {
     /// Addresses in the functions on the stack, the innermost first.
     private let callers: [UInt]
 
-    /// How many functions of the library there may be between the program and the simulation.
+    /// How many functions of the library may lie between the program and the simulation.
     private static let mostCallers = 48
 
     /// The location of the caller.
@@ -27,8 +27,8 @@ struct CallerLocation: Sendable {
     /// The innermost line of the program: "Store.swift:14". Nil if it has no debug information.
     var line: String? { callers.lazy.compactMap(Self.line).first }
 
-    /// What was looked up before, with nil for code that is none of the program's: reading a
-    /// program's tables takes milliseconds.
+    /// Earlier look-ups, with nil for code that is not the program's: reading a program's tables
+    /// takes milliseconds.
     private static let known = Locked<[UInt: String?]>([:])
 
     private static func line(of address: UInt) -> String? {
@@ -39,7 +39,7 @@ struct CallerLocation: Sendable {
     }
 
     private static func lookUp(_ address: UInt) -> String? {
-        // The accessor of a property with a wrapper is the compiler's: its caller is meant.
+        // The compiler generates the accessor of a wrapped property: use its caller instead.
         guard let function = CodeLocations.ofProgram(address), !function.isAccessor else {
             return nil
         }

@@ -3,8 +3,8 @@ internal import ExecutionContextsDiagnostics
 
 /// The functions of the program that addresses of code belong to.
 enum CodeLocations {
-    /// The function that the first of the addresses belongs to, the program's own rather than one
-    /// of the standard library; nil if none is known.
+    /// The function of the first known address, preferring the program's own to the standard
+    /// library's; nil if none is known.
     static func function(at addresses: [UInt]) -> String? {
         let names = names(at: addresses)
         return (names.first { !$0.isOfLibrary } ?? names.first { !$0.isOfPackage })?.text
@@ -15,7 +15,7 @@ enum CodeLocations {
         names(at: addresses).filter { !$0.isOfLibrary }.map(\.text)
     }
 
-    /// The function that the address belongs to, if it is one of the program's own.
+    /// The function that the address belongs to, if it is the program's own.
     static func ofProgram(_ address: UInt) -> FunctionName? {
         names(at: [address]).first { !$0.isOfLibrary }
     }

@@ -2,8 +2,8 @@
 internal import CSimulation
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 
-/// The executors of the process: they give the jobs of a simulated thread to its simulation, and
-/// all others to the executors of the platform.
+/// The executors of the process: they pass the jobs of a simulated thread to its simulation, and
+/// all others to the platform's executors.
 enum ProcessExecutors {
     static func install() { _createExecutors(factory: Factory.self) }
 
@@ -24,28 +24,28 @@ enum ProcessExecutors {
     }
 }
 
-/// The executor of tasks without isolation, whose threads sleep and yield by it.
+/// The executor of tasks without isolation, which also sleep and yield on it.
 private final class SimulatingExecutor: TaskExecutor, SchedulingExecutor {
     private let platform = PlatformExecutorFactory.defaultExecutor
 
     func enqueue(_ job: consuming ExecutorJob) {
-        guard TaskDoors.isSimulating else {
-            if let job = TaskDoors.unlessLeft(job) { platform.enqueue(job) }
+        guard RuntimeHooks.isSimulating else {
+            if let job = RuntimeHooks.unlessLeft(job) { platform.enqueue(job) }
             return
         }
-        TaskDoors.take(job)
+        RuntimeHooks.take(job)
     }
 
     func enqueue<C: Clock>(
         _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
     ) {
-        guard TaskDoors.isSimulating, let delay = delay as? Duration else {
+        guard RuntimeHooks.isSimulating, let delay = delay as? Duration else {
             guard let platform = platform as? any SchedulingExecutor else {
                 fatalError("The platform's executor cannot delay a job.")
             }
             return platform.enqueue(job, after: delay, tolerance: tolerance, clock: clock)
         }
-        TaskDoors.take(job, after: delay)
+        RuntimeHooks.take(job, after: delay)
     }
 }
 
@@ -54,11 +54,11 @@ private final class SimulatingMainExecutor: MainExecutor {
     private let platform = PlatformExecutorFactory.mainExecutor
 
     func enqueue(_ job: consuming ExecutorJob) {
-        guard TaskDoors.isSimulating else {
-            if let job = TaskDoors.unlessLeft(job) { platform.enqueue(job) }
+        guard RuntimeHooks.isSimulating else {
+            if let job = RuntimeHooks.unlessLeft(job) { platform.enqueue(job) }
             return
         }
-        TaskDoors.take(job, isForMain: true)
+        RuntimeHooks.take(job, isForMain: true)
     }
 
     func run() throws { try platform.run() }

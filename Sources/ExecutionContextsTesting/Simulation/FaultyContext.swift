@@ -2,9 +2,9 @@ public import ExecutionContexts
 
 /// A fault that a context of a simulation may have.
 public enum ContextFault: Hashable, Sendable, CaseIterable {
-    /// It refuses a job of a caller that can be told so: of `run`, `submit` and `tryExecute`.
+    /// It refuses a job of a call that can report it: `run`, `submit` and `tryExecute`.
     case refusal
-    /// It drops a job, and says nothing.
+    /// It drops a job silently.
     case loss
     /// It runs a job of plain `execute` twice.
     case repetition
@@ -13,17 +13,17 @@ public enum ContextFault: Hashable, Sendable, CaseIterable {
 }
 
 extension SimulatedWorld {
-    /// Returns a view of a context that has faults where the schedule decides so.
+    /// Returns a view of a context, with faults where the schedule decides so.
     ///
-    /// With a context that loses or repeats jobs, law 1 does not hold: use it as a double of an
-    /// executor, a network or a message queue that keeps no such promise.
+    /// With a context that loses or repeats jobs, law 1 does not hold: use it as a test double of
+    /// an executor, a network or a message queue without that guarantee.
     public func faulty<Base: ExecutionContext>(
         _ context: Base, _ faults: Set<ContextFault> = [.refusal]
     ) -> FaultyContext<Base> {
         FaultyContext(base: context, faults: faults, world: self)
     }
 
-    /// Returns a view of a stored `any` context that has faults where the schedule decides so.
+    /// Returns a view of a stored `any` context, with faults where the schedule decides so.
     @_disfavoredOverload
     public func faulty(
         _ context: any ExecutionContext, _ faults: Set<ContextFault> = [.refusal]
@@ -35,9 +35,9 @@ extension SimulatedWorld {
     }
 }
 
-/// A view of a context of a simulation that has faults where the schedule decides so.
+/// A view of a simulated context, with faults where the schedule decides so.
 ///
-/// It is serial, and keeps barriers, where its base does.
+/// It is serial, and supports barriers, where its base does.
 public struct FaultyContext<Base: ExecutionContext>: ContextDecorator, RefusingContext {
     public let base: Base
     private let faults: Set<ContextFault>
@@ -99,7 +99,7 @@ public struct FaultyContext<Base: ExecutionContext>: ContextDecorator, RefusingC
 extension FaultyContext: BarrierContext where Base: BarrierContext {}
 extension FaultyContext: SerialContext where Base: SerialContext {}
 
-/// The time of a faulty context, by which a delay may never end.
+/// The time of a faulty context; its delays may never end.
 private final class FaultyTime: TimeSource {
     private let base: any TimeSource
     private let context: String

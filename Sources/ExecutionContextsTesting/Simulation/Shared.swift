@@ -1,7 +1,7 @@
-/// A plain variable of the program, of which a simulation finds data races.
+/// A plain variable of the program, checked by simulations for data races.
 ///
-/// A class whose state is guarded by a lock, an actor or a serial context has plain variables. As
-/// `@Shared`, each of them is a plain variable still, whose reads and writes are scheduling points:
+/// A class whose state is guarded by a lock, an actor or a serial context has plain variables. With
+/// `@Shared` they remain plain variables, but their reads and writes are scheduling points:
 ///
 /// ```swift
 /// final class Inbox: @unchecked Sendable {
@@ -13,16 +13,16 @@
 /// }
 /// ```
 ///
-/// Where one thread is about to write the variable, and another one is about to read or to write it
-/// as well, the simulation fails with `.dataRace` and names both lines. What guards the variable
-/// may be a lock of the system, which the simulation does not see: then no two threads come so far.
+/// If one thread is about to write the variable while another one is about to read or write it, the
+/// simulation fails with `.dataRace` and names both lines. The guard may be a lock of the system,
+/// which the simulation does not see: then two threads never get that far at once.
 ///
-/// Outside of a simulation each access takes a lock, so none is a data race.
+/// Outside of a simulation each access takes a lock, so there is no data race.
 @propertyWrapper
 public final class Shared<Value: Sendable>: Sendable {
     private let tracked: Tracked<Value>
 
-    /// Creates a variable, whose name in the text of a failure is its place in the source.
+    /// Creates a variable, named after its place in the source in the text of a failure.
     public convenience init(
         wrappedValue: Value, fileID: StaticString = #fileID, line: UInt = #line
     ) {
@@ -35,7 +35,7 @@ public final class Shared<Value: Sendable>: Sendable {
         self.init(wrappedValue, name: name)
     }
 
-    /// Creates a variable that is no property, with its name in the text of a failure.
+    /// Creates a variable that is not a property, with its name in the text of a failure.
     public init(_ value: Value, name: String) { tracked = Tracked(value, name: name) }
 
     /// The value. A read is one operation, a write another.
@@ -44,7 +44,7 @@ public final class Shared<Value: Sendable>: Sendable {
         set { tracked.write(newValue, isPlain: true) }
     }
 
-    /// The value of a variable that is no property.
+    /// The value of a variable that is not a property.
     public var value: Value {
         get { wrappedValue }
         set { wrappedValue = newValue }

@@ -50,7 +50,7 @@ func search(
             let search: @Sendable () -> SimulationReport = {
                 ExecutionContextsTesting.search(settings, replay: token, body)
             }
-            // A search inside another simulation is refused on the spot.
+            // A search inside another simulation is refused at once.
             if isInside { return continuation.resume(returning: search()) }
             startThread { continuation.resume(returning: search()) }
         }
@@ -61,10 +61,10 @@ func search(
 
 /// Runs plain Swift concurrency under many schedules, and throws the first failure.
 ///
-/// The body is the first task of the program. It and all tasks that come of it run in the
+/// The body is the first task of the program. It and all tasks that it starts run in the
 /// simulation: `Task { }`, groups, `async let`, actors, the main actor, streams, continuations,
 /// `Task.sleep`. Each part of a task, from one suspension to the next, is one step, and the
-/// simulation decides which task's step is next. The schedule ends when no task can go on.
+/// simulation decides which task's step is next. The schedule ends when no task can continue.
 ///
 /// ```swift
 /// actor Cart {
@@ -82,8 +82,8 @@ func search(
 /// }
 /// ```
 ///
-/// An error that the body throws is a failure. So are a task that no code will resume, and all that
-/// the synchronous `simulate` finds. The parameters are those of that one.
+/// An error that the body throws is a failure. So are a task that no code will resume, and all
+/// failures that the synchronous `simulate` finds. It takes the same parameters.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
     time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,

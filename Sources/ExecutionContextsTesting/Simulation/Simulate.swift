@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// The body builds the program, and runs anew for every schedule. Threads run one at a time. Each
 /// operation of a primitive of this library, of a simulated context or of a `Tracked` value is a
-/// scheduling point, at which another thread may run:
+/// scheduling point, where another thread may run:
 ///
 /// ```swift
 /// try simulate("overdraw", schedules: 2_000) { sim in
@@ -16,25 +16,25 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// It throws where it is called, once, so that every test framework reports it in its own way. The
-/// error's text lists the events and the switches of the schedule. It ends with a token that
-/// replays exactly that schedule: as `replay`, or as `EXECUTION_CONTEXTS_REPLAY` in the
-/// environment, which applies only to the simulation that the token came from.
+/// It throws once, at the call, so that every test framework reports it in its own way. The error's
+/// text lists the events and the switches of the schedule. It ends with a token that replays
+/// exactly that schedule: as `replay`, or as `EXECUTION_CONTEXTS_REPLAY` in the environment, which
+/// applies only to the simulation that the token came from.
 ///
 /// Besides failures of `invariant` and `finally`, it finds deadlocks, lost wake-ups, programs that
 /// never end, locks taken in opposite orders, leftover work and errors. Each finding is real: it
 /// happened in the shipped code, under that schedule (law 33). It reports what the simulation
 /// cannot control: foreign threads, real time, locks of the system.
 ///
-/// `.global` and `.pool`, the defaults of code that is given no context, are simulated as well: as
+/// `.global` and `.pool`, the defaults of code that is given no context, are simulated, too: as
 /// `sim.global`, in simulated time.
 ///
 /// A data race has no scheduling point: `value += 1` runs as a whole, unless `value` is `Tracked`.
 /// But the simulation hides no race from the thread sanitizer: the sanitizer does not see the
 /// scheduler token, only the order that the program itself creates.
 ///
-/// It blocks the caller until the end, which async code must not do. There `simulate` is the
-/// awaited overload, and requires `try await`. The program, its body included, runs on threads of
+/// It blocks the caller until the end, which async code must not do. There, `simulate` is the
+/// awaited overload, and requires `try await`. The program, including its body, runs on threads of
 /// the simulation.
 ///
 /// - Parameters:
@@ -44,12 +44,12 @@ internal import Foundation
 ///   - time: when simulated time advances.
 ///   - token: a token of a failure, to run only that schedule.
 ///   - seed: the seed of every random decision of the strategy.
-///   - steps: how many steps a schedule may take. Then the threads run in turn, and after as many
-///     steps again the program counts as endless.
+///   - steps: how many steps a schedule may take. Then the threads run round-robin, and after as
+///     many steps again the program counts as endless.
 ///   - horizon: how far simulated time may advance. A delay that is due later is left over.
 ///   - patience: how long, in real time, a thread may make no progress before it counts as blocked.
 ///   - ignoring: kinds of failures to ignore.
-///   - body: builds the program, and says what must hold.
+///   - body: builds the program, and declares its conditions.
 public func simulate(
     _ name: String, schedules: Int = 1_000, strategy: SimulationStrategy = .portfolio,
     time: SimulationTime = .whenIdle, replay token: String? = nil, seed: UInt64 = 0,
@@ -83,7 +83,7 @@ public func search(
     return search(settings, replay: token, body)
 }
 
-/// The same, by settings.
+/// The same, with settings.
 func search(
     _ settings: Settings, replay token: String?,
     _ body: @escaping @Sendable (SimulatedWorld) throws -> Void
@@ -114,7 +114,7 @@ func search(
     let schedules = settings.schedules
     if schedules < 1 {
         return misuse(
-            "\(schedules) schedules were asked for, and would show nothing. Ask for one at least.")
+            "'schedules' is \(schedules), which tests nothing. Pass at least 1.")
     }
     do {
         let wanted = try requested(token, settings.identity)
@@ -123,20 +123,20 @@ func search(
         switch error {
         case .otherTest:
             return misuse(
-                "The token '\(token ?? "")' belongs to another simulation, or to another setting of 'time'. Take the token that "
+                "The token '\(token ?? "")' belongs to another simulation, or to another setting of 'time'. Use the token that "
                     + "a failure of this one printed.")
         case .otherVersion:
             return misuse(
                 "The token was made by another version of this library. Remove it, and search again for a new one."
             )
         case .unreadable:
-            return misuse("The token cannot be read. Copy it from the failure as a whole.")
+            return misuse("The token cannot be read. Copy it from the failure completely.")
         }
     }
 }
 
-/// The token to replay, if any: from the argument, or from the environment if that token belongs
-/// to this simulation.
+/// The token to replay, if any: from the argument, or from the environment if it belongs to this
+/// simulation.
 private func requested(_ token: String?, _ identity: String) throws(Token.Mistake)
     -> Token?
 {

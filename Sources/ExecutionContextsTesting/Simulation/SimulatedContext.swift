@@ -35,7 +35,7 @@ struct SimulatedCore: Sendable {
         HiddenFromSanitizer.begin()
         let thread = scheduler.callerOrReport(using: queue.name)
         HiddenFromSanitizer.end()
-        // The use by a foreign thread was reported; such a thread cannot wait in a simulated queue.
+        // Its use by a foreign thread was reported; such a thread cannot wait in a simulated queue.
         guard let thread else { return try body() }
         var result: Result<Value, Failure>?
         withoutActuallyEscaping({ result = Result(catching: body) }) { body in
@@ -64,7 +64,7 @@ struct SimulatedCore: Sendable {
         end.acquire()
     }
 
-    /// The innermost job of this context that the caller runs, or inside which it waits.
+    /// The innermost job of this context that the caller runs or waits in.
     var current: SimulatedThread.Running? {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
@@ -77,7 +77,8 @@ struct SimulatedCore: Sendable {
     }
 }
 
-/// A serial context of a simulation: one job at a time, in order, when the schedule says so.
+/// A serial context of a simulation: one job at a time, in order, at times that the schedule
+/// decides.
 public final class SimulatedSerialContext: ActorBackingContext, SynchronousBarrierContext {
     let core: SimulatedCore
 

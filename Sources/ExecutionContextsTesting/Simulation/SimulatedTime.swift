@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// The time of one schedule: it advances when no thread can run, or when the schedule says so.
+/// The time of one schedule: it advances when no thread can run, or when the schedule decides so.
 final class SimulatedTime: TimeSource, @unchecked Sendable {
     // Unchecked: the thread that owns the scheduler token owns this object.
 
@@ -12,18 +12,18 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         let key: Int
         /// Whether `fire` only makes a task ready, which any thread may do.
         let isReady: Bool
-        /// What it is called where it is left; nil for nothing that matters.
+        /// Its name if it is left over; nil for an entry that may be left.
         var name: (() -> String?)?
     }
 
-    /// Weak, since a program may keep its time for longer than a schedule lasts. The link is what
-    /// the weak reference slows down, and not the scheduler.
+    /// Weak, since a program may retain its time for longer than a schedule lasts. The weak
+    /// reference slows down the link, not the scheduler.
     private weak var link: Link?
     private var scheduler: SimulationScheduler? { link?.scheduler }
 
-    /// Leads to the scheduler, which keeps it.
+    /// Refers to the scheduler, which retains the link.
     final class Link {
-        // The scheduler keeps the link. A caller of the link runs on a host, which holds the
+        // The scheduler retains the link. A caller of the link runs on a host, which retains the
         // scheduler.
         unowned let scheduler: SimulationScheduler
         init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
@@ -66,14 +66,14 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         _ = entry
     }
 
-    /// Calls `fire` at the deadline, for what is no delay. The result cancels it.
+    /// Calls `fire` at the deadline, for an entry that is not a delay. The result cancels it.
     func add(at deadline: ContextInstant, isReady: Bool = false, _ fire: @escaping () -> Void)
         -> Int
     {
         insert(deadline, nil, .released(), isReady: isReady, fire)
     }
 
-    /// The same for what has a name, or none when it is not needed any more.
+    /// The same for a named entry; the name is nil when it is no longer needed.
     func add(
         at deadline: ContextInstant, as name: @escaping () -> String?, _ fire: @escaping () -> Void
     ) -> Int {
@@ -103,7 +103,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
 
     var nextDeadline: Int64? { entries.first?.deadline.nanoseconds }
 
-    /// The entry that is due first, in words.
+    /// The entry that is due first, as text.
     var first: String? {
         entries.lazy.compactMap { entry -> String? in
             if entry.isReady { return nil }
@@ -113,7 +113,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
         }.first
     }
 
-    /// Makes ready what is due; the thread of the clock fires the delays.
+    /// Makes due entries ready; the thread of the clock fires the delays.
     func fireDue(_ scheduler: SimulationScheduler) {
         while let entry = entries.first, entry.deadline.nanoseconds <= scheduler.now {
             entries = entries.dropFirst()
@@ -132,7 +132,7 @@ final class SimulatedTime: TimeSource, @unchecked Sendable {
     func close() { entries = [] }
 }
 
-/// A clock of simulated time, by which tasks of the simulation sleep.
+/// A clock of simulated time, for tasks of the simulation that sleep.
 public struct SimulatedClock: Clock {
     private let scheduler: SimulationScheduler
 

@@ -1,8 +1,8 @@
 public import ExecutionContexts
 
-/// The interface by which the body of a simulation builds its program.
+/// The interface with which the body of a simulation builds its program.
 ///
-/// It belongs to one schedule: do not keep it, or any part of it, beyond that.
+/// It belongs to one schedule: do not keep it, or any part of it, for longer.
 public final class SimulatedWorld: Sendable {
     let scheduler: SimulationScheduler
 
@@ -41,10 +41,10 @@ public final class SimulatedWorld: Sendable {
     private let mainContext: SimulatedSerialContext
     private let globalContext: SimulatedGlobalContext
 
-    /// A serial context that stands for main.
+    /// A serial context that replaces main.
     public var main: SimulatedSerialContext { mainContext }
 
-    /// A concurrent context that stands for `.global` and `.pool`; their jobs run here, too.
+    /// A concurrent context that replaces `.global` and `.pool`; their jobs run here, too.
     public var global: SimulatedGlobalContext { globalContext }
 
     /// Creates a serial context.
@@ -62,13 +62,13 @@ public final class SimulatedWorld: Sendable {
     /// The time of every context of the simulation. It starts at zero.
     public var time: any TimeSource { scheduler.clock }
 
-    /// A clock of the same time, by which tasks sleep.
+    /// A clock of the same time, for tasks that sleep.
     public var clock: SimulatedClock { SimulatedClock(scheduler) }
 
     // MARK: Conditions
 
     /// Declares a condition that must hold at every scheduling point, and so whenever another
-    /// thread could look.
+    /// thread could observe it.
     ///
     /// No other thread runs while the condition is checked. So it may read without a lock, and it
     /// must not wait for one. It runs often: keep it short.
@@ -98,7 +98,7 @@ public final class SimulatedWorld: Sendable {
         HiddenFromSanitizer.end()
     }
 
-    /// A scheduling point, for code that has none of its own.
+    /// A scheduling point, for code that has none.
     public func step() {
         HiddenFromSanitizer.begin()
         if let thread = scheduler.caller {

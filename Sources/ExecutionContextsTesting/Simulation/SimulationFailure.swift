@@ -1,7 +1,7 @@
 /// A failure that a simulation found, with the schedule that shows it.
 ///
-/// `description` is for a reader: it says what happened, which thread ran when, which thread waits
-/// for which, and how to replay the schedule.
+/// `description` is for a reader: it states what happened, which thread ran when, which threads
+/// wait for each other, and how to replay the schedule.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// The kinds of failures.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -26,15 +26,15 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         case threw = "an error"
         /// A thread that the simulation does not control has used a simulated object (law 33).
         case foreign = "a foreign thread"
-        /// A body has blocked its thread outside of what the simulation controls (law 33).
+        /// A body has blocked its thread outside of the simulation's control (law 33).
         case blocked = "a blocked thread"
-        /// One schedule ended in two ways: some state outlives a schedule, or depends on more than
+        /// Two runs of one schedule differ: some state outlives a schedule, or depends on more than
         /// it (law 33).
         case nondeterminism = "nondeterminism"
         /// A replay found nothing and did not follow its token: the program has changed, or depends
         /// on more than the schedule (law 33).
         case unfit = "a token that does not fit"
-        /// The simulation was asked for something that it cannot do.
+        /// A parameter, or a use of the simulation, is invalid.
         case misuse = "misuse"
     }
 
@@ -52,8 +52,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// Replays the failure, as an argument of `simulate` or in the environment's
     /// `EXECUTION_CONTEXTS_REPLAY`; nil if it cannot be replayed.
     public let token: String?
-    /// What each thread did, in the order in which it happened: a column for each thread, and an
-    /// arrow where another thread runs next.
+    /// What each thread did, in order: a column for each thread, and an arrow where another thread
+    /// runs next.
     public var trace: [String] { story.text(hasLocations: false) }
     /// The same, with the lines of the sources.
     let story: Story
@@ -79,7 +79,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
 
     /// The same as a page for a browser: a lane for each thread, and an arrow for each switch.
     ///
-    /// It is light or dark as the browser is, and needs no script and nothing from elsewhere.
+    /// It follows the browser's light or dark mode, and needs no script and no other files.
     public var page: String {
         story.page(
             title: "Simulation '\(simulation)' found \(kind.rawValue)", happened: happened,

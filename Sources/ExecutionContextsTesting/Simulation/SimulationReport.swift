@@ -1,12 +1,13 @@
 /// The result of a search.
 ///
-/// `description` says what was tried, and what was not.
+/// `description` states what was tried, and what was not.
 public struct SimulationReport: Sendable, CustomStringConvertible {
     /// The name of the simulation.
     public let simulation: String
     /// How many schedules were run, without those for shrinking and checking.
     public let schedules: Int
-    /// How many of them differed from all before, in a decision about threads, time or chances.
+    /// How many of them differed from all earlier ones, in a decision about threads, time or
+    /// chances.
     public let distinctSchedules: Int
     /// At how many points of the first schedule another thread could have run.
     ///
@@ -17,8 +18,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     ///
     /// With `time: .whenIdle` none of them ends there, so it does not race with the program.
     public let pendingTimes: Int
-    /// How many distinct orders of the program's operations these were: two schedules have the same
-    /// one if no thread could tell them apart. Only `.exhaustive` counts them.
+    /// How many distinct orders of the program's operations were run: two schedules have the same
+    /// order if no thread could distinguish them. Only `.exhaustive` counts them.
     public let orders: Int?
     /// How many reversals the portfolio has found in some of its schedules: of a pair of operations
     /// whose order made a difference, the other order; of a chance, the other answer.
@@ -27,8 +28,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     public let reversals: Int?
     /// How many of these reversals had a schedule of their own.
     public let triedReversals: Int?
-    /// The conflicting operations of the schedules whose steps were looked at, and the orders in
-    /// which they came.
+    /// The conflicting operations of the schedules whose steps were examined, and the orders in
+    /// which they happened.
     ///
     /// These are all schedules of `.exhaustive`, and those in which the portfolio reverses. Nil for
     /// the other strategies, and with `time: .racing`. Only objects that the program named, or
@@ -36,11 +37,11 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     public let pairs: [ConflictingPair]?
     /// Whether no schedule was left to try; only the exhaustive strategies can know.
     public let isComplete: Bool
-    /// How often a task went on with another executor, without a scheduling point between.
+    /// How often a task changed its executor without a scheduling point.
     ///
-    /// So it does where an executor of the program's own runs the task. Nil where the platform does
-    /// not tell: on Apple's, a task that changes from one actor to another passes no scheduling
-    /// point.
+    /// This happens where an executor of the program's own runs the task. Nil where the platform
+    /// does not report it: on Apple's, a task that changes from one actor to another passes no
+    /// scheduling point.
     public let missedChanges: Int?
     /// The failure, if one was found.
     public let failure: SimulationFailure?
@@ -70,11 +71,11 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
                 "\(Self.count(pairs.count, "pair")) of operations conflicted, and \(both) came in both orders"
             )
         }
-        if isComplete { sentences.append("No other is left to try") }
+        if isComplete { sentences.append("No schedule is left to try") }
         sentences.append(
             choices == 0
                 ? "One thread at a time could run, so orders were not tested"
-                : "Another thread could have run at \(Self.count(choices, "point")) of the first one"
+                : "Another thread could have run at \(Self.count(choices, "point")) of the first schedule"
         )
         if pendingTimes > 0 && time == .whenIdle {
             sentences.append(
@@ -86,7 +87,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
                 "\(Self.count(missedChanges, "change")) of executor passed no scheduling point")
         } else if missedChanges == nil {
             sentences.append(
-                "Changes of actor passed no scheduling point, for want of a shared runtime that lets itself be replaced"
+                "Changes of actor passed no scheduling point, since the runtime's function for them cannot be replaced here"
             )
         }
         return sentences

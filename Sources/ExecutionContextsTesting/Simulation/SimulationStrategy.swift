@@ -34,8 +34,8 @@ public struct SimulationStrategy: Hashable, Sendable {
     /// switches; for small programs.
     ///
     /// Operations on different objects, and two reads of one, are tried in one order only. If the
-    /// report's `isComplete` is true and no failure was found, no order fails. What plain variables
-    /// share without a lock, the simulation does not see.
+    /// report's `isComplete` is true and no failure was found, no order fails. The simulation does
+    /// not see plain variables that threads share without a lock.
     public static let exhaustive = SimulationStrategy(kind: .orders)
 
     /// Every schedule with at most `switches` switches, those with fewer first; for small programs.

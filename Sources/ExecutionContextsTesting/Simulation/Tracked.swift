@@ -3,8 +3,8 @@ internal import ExecutionContexts
 /// A variable whose reads and writes are scheduling points of a simulation.
 ///
 /// A plain variable has none: in a simulation `count += 1` runs as a whole, though on real threads
-/// it is a read and a write. With a tracked variable the simulation tries what may happen between
-/// the two:
+/// it is a read and a write. With a tracked variable the simulation tries what may happen in
+/// between:
 ///
 /// ```swift
 /// try simulate("counting") { sim in
@@ -36,7 +36,7 @@ public final class Tracked<Value: Sendable>: Sendable {
         set { write(newValue, isPlain: false) }
     }
 
-    /// Reads the value; a plain one is guarded by the program, or it is not.
+    /// Reads the value; `isPlain` if no atomic or lock of the library guards it.
     func read(isPlain: Bool) -> Value {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
@@ -64,7 +64,7 @@ public final class Tracked<Value: Sendable>: Sendable {
         _ = old
     }
 
-    /// The trace of the schedule that runs, and the thread that uses the value.
+    /// The trace of the running schedule, and the thread that uses the value.
     private struct Use {
         let trace: SimulationTrace
         let thread: SimulatedThread

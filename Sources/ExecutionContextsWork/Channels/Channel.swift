@@ -15,7 +15,7 @@ public import ExecutionContexts
 ///
 /// At most `capacity` elements wait in the channel; a sender waits while it is full, and blocks no
 /// thread. With capacity 0 a sender waits until a receiver takes its element. Senders and receivers
-/// are served in the order in which they came (law 36).
+/// are served in order of arrival (law 36).
 ///
 /// | the channel | `send` | `trySend` | `receive`, iteration | `tryReceive` |
 /// |---|---|---|---|---|
@@ -26,27 +26,27 @@ public import ExecutionContexts
 /// A sender that is cancelled while it waits throws `CancellationError`, and its element is not
 /// delivered. A receiver that is cancelled while it waits takes no element.
 ///
-/// ``close()`` is for the sending side: what was sent is delivered, that of waiting senders too.
-/// ``cancel()`` is for the receiving side: what was not received is dropped.
+/// ``close()`` is for the sending side: sent elements are delivered, also those of waiting senders.
+/// ``cancel()`` is for the receiving side: elements not received are dropped.
 public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible {
     @usableFromInline let core: ChannelCore
 
-    /// Makes a channel in which at most `capacity` elements wait; traps if that is negative.
+    /// Creates a channel in which at most `capacity` elements wait; traps if that is negative.
     public init(capacity: Int = 0, name: String? = nil) {
         require(
             capacity >= 0,
-            "A channel was given a capacity of \(capacity) (law 36). Pass 0 or more.")
+            "A channel has a capacity of \(capacity) (law 36). Pass 0 or more.")
         core = ChannelCore(capacity, overflow: .wait, name)
     }
 
-    /// Makes a channel in which at most `count` elements wait; a further one replaces the oldest.
+    /// Creates a channel in which at most `count` elements wait; a further one replaces the oldest.
     ///
-    /// No sender ever waits: for values of which the latest count, such as a text that is typed.
+    /// No sender ever waits. Use it for values of which only the latest matter, such as typed text.
     /// Traps if `count` is below 1.
     public init(keepingLatest count: Int, name: String? = nil) {
         require(
             count >= 1,
-            "A channel was to keep the latest \(count) elements, so it would keep none (law 36). "
+            "A channel that keeps the latest \(count) elements keeps none (law 36). "
                 + "Pass 1 or more.")
         core = ChannelCore(count, overflow: .dropOldest, name)
     }
@@ -56,8 +56,7 @@ public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible
     /// Sends an element, as soon as there is room.
     ///
     /// Throws a `Refusal` if the channel is closed, and `CancellationError` if the task has been
-    /// cancelled, or is cancelled while it is suspended for want of room. Then the element is not
-    /// delivered.
+    /// cancelled, or is cancelled while it waits for room. Then the element is not delivered.
     @inlinable
     public nonisolated(nonsending) func send(_ element: Element) async throws {
         guard let sender = try core.send(TypedPayload(element)) else { return }
@@ -95,18 +94,18 @@ public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible
 
     // MARK: - Ending
 
-    /// Ends the channel: no further element is sent. What was sent before is still delivered.
+    /// Ends the channel: no further element is sent. Earlier elements are still delivered.
     ///
     /// Receivers that wait get nil. Closing twice does nothing.
     public func close() { core.close() }
 
-    /// Ends the channel and drops what was not received; senders that wait throw a `Refusal`.
+    /// Ends the channel and drops the elements not received; waiting senders throw a `Refusal`.
     public func cancel() { core.cancel() }
 
     /// Whether the channel was closed or cancelled; elements may be left.
     public var isClosed: Bool { core.withState { $0.isClosed } }
 
-    /// How many elements wait in the channel; those of waiting senders are not among them.
+    /// How many elements wait in the channel, not counting those of waiting senders.
     public var count: Int { core.withState { $0.count } }
 
     /// The name, and how many elements, senders and receivers wait.
@@ -116,7 +115,7 @@ public final class Channel<Element: Sendable>: Sendable, CustomStringConvertible
 extension Channel: AsyncSequence {
     public typealias Failure = Never
 
-    /// Makes an iterator. Iterators compete: each element goes to one of them.
+    /// Creates an iterator. Iterators compete: each element goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(core: core) }
 
     /// Receives the elements of a channel.
@@ -126,8 +125,8 @@ extension Channel: AsyncSequence {
         /// Returns the next element; nil when the channel is closed and empty, or if the task is
         /// cancelled.
         ///
-        /// Leaving a loop does not end the channel: other receivers may be there. The last one
-        /// calls ``Channel/cancel()``, or its senders wait.
+        /// Leaving a loop does not end the channel, since it may have other receivers. The last one
+        /// must call ``Channel/cancel()``, or the senders wait.
         @inlinable
         public mutating func next(isolation: isolated (any Actor)? = #isolation) async -> Element? {
             do {

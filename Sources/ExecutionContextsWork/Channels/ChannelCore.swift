@@ -41,7 +41,7 @@ final class ChannelCore: @unchecked Sendable {
         }
     }
 
-    /// Sends an element, or joins the senders that wait: then the caller waits as the result.
+    /// Sends an element, or joins the waiting senders: then the caller waits as the result.
     @usableFromInline
     func send(_ element: consuming Payload) throws -> ChannelWaiter? {
         if Task.isCancelled { throw CancellationError() }
@@ -91,7 +91,7 @@ final class ChannelCore: @unchecked Sendable {
         case mustWait(ChannelWaiter)
     }
 
-    /// Receives an element, or joins the receivers that wait.
+    /// Receives an element, or joins the waiting receivers.
     @usableFromInline
     func receive() throws -> Received {
         if Task.isCancelled { throw CancellationError() }

@@ -26,8 +26,8 @@ struct ChannelState: ~Copyable {
 
     // MARK: Sending
 
-    /// What became of an element, or of a request for one; and whom the caller resumes outside the
-    /// section.
+    /// The outcome of sending or requesting an element, and the task that the caller resumes
+    /// outside the section.
     enum Outcome {
         case done(TaskWaiter.Resumption?)
         /// The channel is full, or empty.
@@ -35,8 +35,8 @@ struct ChannelState: ~Copyable {
         case closed
     }
 
-    /// Takes the element, unless the channel is full or closed. Afterwards it is the one that was
-    /// dropped for it, if any, for the caller to free.
+    /// Takes the element, unless the channel is full or closed. Afterwards `element` is the one it
+    /// replaced, if any, for the caller to free.
     mutating func send(_ element: inout Payload?) -> Outcome {
         if isClosed { return .closed }
         if let receiver = receivers.popFirst() {
@@ -95,7 +95,7 @@ struct ChannelState: ~Copyable {
 
     // MARK: Ending
 
-    /// Ends the channel; returns the receivers to resume. They have got no element.
+    /// Ends the channel; returns the receivers to resume. They have no element.
     mutating func close() -> [TaskWaiter.Resumption] {
         isClosed = true
         return receivers.takeAll().compactMap { $0.answer() }
@@ -112,11 +112,11 @@ struct ChannelState: ~Copyable {
     }
 }
 
-/// A task that waits: with its element until there is room, or until it has one.
+/// A waiting task: a sender with its element until there is room, or a receiver until it has one.
 @usableFromInline
 final class ChannelWaiter: TaskWaiter, @unchecked Sendable {
     // Unchecked, also at run time, like the base: the element is accessed inside the section only.
-    // What an access removes is moved out, and freed outside of the section.
+    // Removed elements are moved out, and freed outside of the section.
     @exclusivity(unchecked) private var content: Payload?
 
     init(_ element: consuming Payload?) { unsafe content = element }

@@ -17,7 +17,7 @@ public import ExecutionContexts
 /// call runs after it, in the same job: accesses to the value never overlap.
 ///
 /// - The context is injected once and never changes.
-/// - Submitted calls also run after the owner is gone (law 10).
+/// - Submitted calls also run after the owner was released (law 10).
 /// - The value is released with the last reference to this object, on the thread that releases it.
 ///
 /// It is not for a caller that needs a result before it continues. Use a `LockedResource`, or a
@@ -50,7 +50,7 @@ public final class Confined<State>: @unchecked Sendable {
                 if refusal == nil { body(&self.state) }
             }
         }
-        // Bound here: jobs of several callers run behind each other.
+        // Bound here: jobs of several callers run one after another.
         let work = bind { body(&self.state) }
         jobs.perform(.call(fileID, line)) { refusal in if refusal == nil { work() } }
     }
@@ -73,8 +73,7 @@ public final class Confined<State>: @unchecked Sendable {
         return promise.async
     }
 
-    /// Runs `body` with the value on the context, and returns or throws what `body` returns or
-    /// throws.
+    /// Runs `body` with the value on the context, and returns or throws its result.
     ///
     /// A task that is cancelled while it waits continues with `CancellationError`. The call is not
     /// undone.

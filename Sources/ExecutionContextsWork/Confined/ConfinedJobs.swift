@@ -8,13 +8,13 @@ typealias ConfinedJob = @Sendable (_ refusal: Refusal?) -> Void
 /// The jobs that a group of objects runs, one at a time, on a serial context that they share.
 ///
 /// A call from that context runs its job at once where order allows (law 6); any other call submits
-/// it. A job that is requested during another job of the group runs behind it, before the thread
+/// it. A job that is requested during another job of the group runs after it, before the thread
 /// returns to the context. So no state is entered twice, a chain of calls does not nest the stack,
 /// and the chain takes one submission.
 ///
-/// A job that the context refuses or drops is called with the refusal, on the thread that it is
-/// dropped on or in the job that runs: no job of the group runs beside it. It answers the
-/// caller that waits for it, or changes the state of the group all the same.
+/// A job that the context refuses or drops is called with the refusal, on the thread that drops it
+/// or in the running job: no job of the group runs beside it. It answers its waiting caller, or
+/// changes the state of the group nevertheless.
 final class ConfinedJobs: @unchecked Sendable {
     // Unchecked, also at run time: `waiting` is accessed by the owner of the group only, and
     // `isRunning` on the context only, which is serial. No access lasts while a job runs.
@@ -22,7 +22,7 @@ final class ConfinedJobs: @unchecked Sendable {
     /// What the context adds to its jobs; nil if it adds nothing.
     private let additions: InlineAdditions?
     private let ownership = GroupOwnership()
-    /// The jobs behind the running one.
+    /// The jobs after the running one.
     @exclusivity(unchecked) private var waiting = WorkQueue()
     /// Whether the context owns the group, and runs a job of it.
     @exclusivity(unchecked) private var isRunning = false
@@ -45,7 +45,7 @@ final class ConfinedJobs: @unchecked Sendable {
         if runsInline { runHere(consume job) } else { submit(origin, mayBeRefused, consume job) }
     }
 
-    /// Runs a job behind the running one, before those that other callers submit. Call it in a job
+    /// Runs a job after the running one, before those that other callers submit. Call it in a job
     /// of the group.
     func runAfterCurrent(_ job: @escaping Work) { unsafe waiting.append(job) }
 
@@ -84,7 +84,7 @@ final class ConfinedJobs: @unchecked Sendable {
         additions.adding(to: { self.run(job) })()
     }
 
-    /// Runs a job inline, or behind the running one. The caller is on the context and ensures the
+    /// Runs a job inline, or after the running one. The caller is on the context and ensures the
     /// order.
     fileprivate func run(_ job: consuming @escaping ConfinedJob) {
         var job: ConfinedJob? = consume job
@@ -92,7 +92,7 @@ final class ConfinedJobs: @unchecked Sendable {
             if let job = job.take() { unsafe waiting.append { job(nil) } }
             return
         }
-        // While another thread answers a dropped job, this one waits behind it.
+        // While another thread answers a dropped job, this one waits for it.
         guard ownership.take() || ownership.leave(&job, nil) else { return }
         unsafe isRunning = true
         runAsOwner(&job, nil)
@@ -106,7 +106,7 @@ final class ConfinedJobs: @unchecked Sendable {
         runAsOwner(&job, refusal)
     }
 
-    /// Runs a job, if there is one, and what waits behind it; with a refusal where the context has
+    /// Runs a job, if there is one, and the jobs that wait for it; with a refusal if the context
     /// dropped the job.
     private func runAsOwner(_ job: inout ConfinedJob?, _ refusal: Refusal?) {
         var jobsWait = false
@@ -126,9 +126,9 @@ final class ConfinedJobs: @unchecked Sendable {
         if jobsWait { fetchJobs() }
     }
 
-    /// Submits a job before which the context runs those that were left to it.
+    /// Submits a job that runs the jobs left to the context first.
     private func fetchJobs() {
-        submit(.library("jobs behind a dropped one"), false) { [ownership] refusal in
+        submit(.library("jobs after a dropped one"), false) { [ownership] refusal in
             if let refusal { ownership.drop(refusal) }
         }
     }
@@ -137,7 +137,7 @@ final class ConfinedJobs: @unchecked Sendable {
 /// Where a job comes from: a call, or the library. Without a `String`, which would be counted.
 enum ConfinedOrigin: Sendable {
     case call(CodePlace)
-    /// What it does.
+    /// The purpose of the job.
     case library(StaticString)
 
     static func call(_ fileID: StaticString, _ line: UInt) -> ConfinedOrigin {
@@ -157,7 +157,7 @@ private struct SubmittedJob: GuardedJob {
     let jobs: ConfinedJobs
     let origin: ConfinedOrigin
     let mayBeRefused: Bool
-    /// Nil once the group has it.
+    /// Nil once it was passed to the group.
     var job: ConfinedJob?
 
     var source: JobSource { origin.source }
@@ -171,7 +171,7 @@ private struct SubmittedJob: GuardedJob {
         if mayBeRefused { return end(refusal) }
         guard let job = job.take() else { return }
         var accepted = self
-        // If the context drops it after all, the first answer says why.
+        // If the context drops it after all, the first refusal is the reason.
         accepted.job = { dropped in job(dropped == nil ? nil : refusal) }
         jobs.context.enqueue(CompletionGuard.work(for: accepted))
     }

@@ -1,16 +1,15 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// Which thread runs the jobs of a group, and the jobs that were left to it.
+/// The thread that runs the jobs of a group, and the jobs that were left to it.
 ///
-/// A serial context runs one job at a time, but a context that drops a job may do so on any thread,
-/// beside its jobs. What answers a dropped job must not run beside a job of the group. So the
-/// thread that runs something of the group owns it, and a thread that finds it owned leaves its
-/// job:
+/// A serial context runs one job at a time, but it may drop a job on any thread, beside its jobs.
+/// The answer to a dropped job must not run beside a job of the group. So a thread that runs a job
+/// or an answer of the group owns it, and a thread that finds it owned leaves its job:
 ///
-/// | what is left | who runs it |
+/// | left | run by |
 /// |---|---|
-/// | the answer of a dropped job | the owner, behind its job |
+/// | the answer of a dropped job | the owner, after its job |
 /// | a job on the context, during an answer | the context, in a job that the owner submits |
 ///
 /// No thread waits, and nothing runs inside the section (law 9).
@@ -32,13 +31,13 @@ final class GroupOwnership: @unchecked Sendable {
 
     /// What the owner does next.
     enum Next {
-        /// Calls this, which was left.
+        /// Calls this work, which was left.
         case call(Work)
-        /// Nothing: it is the owner no more. If jobs wait, it submits one that fetches them.
+        /// Nothing: it is no longer the owner. If jobs wait, it submits one that fetches them.
         case isOver(jobsWait: Bool)
     }
 
-    /// Takes ownership; false if another thread has it, or if jobs wait that come first.
+    /// Takes ownership; false if another thread has it, or if earlier jobs wait.
     func take() -> Bool {
         SimulationHooks.point()
         // Acquiring: the new owner sees what the last one did.
@@ -46,8 +45,8 @@ final class GroupOwnership: @unchecked Sendable {
             .exchanged
     }
 
-    /// Leaves a job: one of the context behind those that were left before, or one that it has
-    /// dropped. True if the caller owns the group now, and must call `next`.
+    /// Leaves a job: one of the context, after those left before, or one that it dropped. True if
+    /// the caller now owns the group, and must call `next`.
     ///
     /// The job is moved out, so that its submitter does not free it (law 10).
     func leave(_ job: inout ConfinedJob?, _ refusal: Refusal?) -> Bool {
@@ -82,8 +81,8 @@ final class GroupOwnership: @unchecked Sendable {
         }
     }
 
-    /// Turns the jobs that wait for the context into answers: it has dropped what was to fetch
-    /// them. Called by the owner.
+    /// Turns the jobs that wait for the context into answers, since it dropped the job that should
+    /// fetch them. Called by the owner.
     func drop(_ refusal: Refusal) {
         section.execute {
             while let job = unsafe jobs.popFirst() { unsafe answers.append { job(refusal) } }

@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 
-/// A subscriber that is notified on a context of its own, one event at a time and in order,
-/// whatever that context is (law 31).
+/// A subscriber that is notified on its own context, one event at a time and in order, on any kind
+/// of context (law 31).
 ///
 /// | step                 | where       | what it does                                            |
 /// |----------------------|-------------|---------------------------------------------------------|
@@ -70,8 +70,8 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
         if continues { deliverLater() }
     }
 
-    /// Schedules a delivery behind the context's other jobs, which a fast reporter would starve
-    /// otherwise.
+    /// Schedules a delivery after the context's other jobs, which a fast reporter would otherwise
+    /// starve.
     private func deliverLater() {
         context.enqueue(CompletionGuard.work(for: DeliveryJob(subscriber: self)))
     }
@@ -99,7 +99,7 @@ final class ContextSubscriber: Subscriber, @unchecked Sendable {
         return super.detach()
     }
 
-    /// The job that delivers what waits.
+    /// The job that delivers the queued events.
     private struct DeliveryJob: GuardedJob {
         let subscriber: ContextSubscriber
 

@@ -5,8 +5,8 @@ extension Flight {
     /// (law 32).
     ///
     /// `handler` is called on the graph's context, in the job that notifies the other item's
-    /// subscribers. The handler decides what it does with an event. If the dependency would close a
-    /// cycle, this work fails with the names along the cycle, and no subscription is made.
+    /// subscribers. The handler decides how to use an event. If the dependency would close a cycle,
+    /// this work fails with the names along the cycle, and no subscription is made.
     ///
     /// - Returns: the subscription, to cancel when this work no longer needs the other one.
     @discardableResult
@@ -19,8 +19,8 @@ extension Flight {
     /// Completes like another work item, and forwards its progress and its partial values.
     ///
     /// The other work may be part of another graph, on the same context or on another one. It gets
-    /// this work's priority, and is unsubscribed from when this work ends. A cycle through several
-    /// graphs is not detected, and never ends.
+    /// this work's priority, and this work unsubscribes from it when it ends. A cycle through
+    /// several graphs is not detected, and never ends.
     public func follow(_ work: SharedWork<Value>) {
         let handler: Subscriber.Handler = { event in
             // A flight that was released would fail the work.
@@ -48,7 +48,7 @@ extension Flight {
     ///
     /// Partial values of the other work are transformed into partial values of this one, one at a
     /// time. A partial value that arrives during a transformation is dropped, since a newer one
-    /// follows. If its transformation fails, it is dropped too. The final value waits for none of
+    /// follows. If its transformation fails, it is dropped too. The final value does not wait for
     /// them: a pending transformation is cancelled, and the result of a running one is discarded.
     /// `isFinal` is true for the final value.
     public func process<Input: Sendable>(
@@ -98,7 +98,7 @@ extension FlightNode {
         let asked = priority
         let dependency = Subscriber(asked, graph.jobs, handler)
         perform { refusal in
-            // Work whose end has been decided needs nothing more.
+            // Work whose end has been decided needs no dependency.
             guard self.isInFlight, dependency.isActive else { return dependency.cancelInJob() }
             if let refusal { return dependency.refuse(refusal) }
             let other = target.node()

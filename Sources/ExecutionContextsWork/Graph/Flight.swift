@@ -3,10 +3,10 @@ public import ExecutionContexts
 /// A work item in flight, as the code that performs it sees it: it reports progress and ends the
 /// work.
 ///
-/// A flight that is released before the work has ended fails the work with an error that says so
-/// (law 26). Any thread may use it. Calls from several threads take effect on the graph's context,
-/// one after the other. Where that context drops jobs, they take effect where it drops them, and
-/// the end is a refusal (law 31).
+/// A flight that is released before the work has ended fails the work with an error (law 26). Any
+/// thread may use it. Calls from several threads take effect on the graph's context, one after
+/// another. Where that context drops jobs, they take effect where it drops them, and the end is a
+/// refusal (law 31).
 public final class Flight<Value: Sendable>: Sendable {
     @usableFromInline let node: FlightNode
 
@@ -61,12 +61,12 @@ public final class Flight<Value: Sendable>: Sendable {
     public func follow(_ async: Async<Value>) {
         // First, before another thread can report to this work: then the call takes no submission.
         onEnd { async.cancel() }
-        // This closure keeps the flight until `async` ends. The `onEnd` closure does not, since it
-        // would keep the flight, and so itself, alive.
+        // This closure retains the flight until `async` ends. The `onEnd` closure does not, since
+        // it would retain the flight, and so itself.
         async.onComplete { outcome in _ = self.complete(outcome) }
     }
 
-    // MARK: - What the subscribers want
+    // MARK: - Cancellation and priority
 
     /// Whether the work was cancelled because its last subscriber left. Never changes back to
     /// false.
@@ -85,7 +85,7 @@ public final class Flight<Value: Sendable>: Sendable {
     /// Runs `body` on the graph's context when the work has ended, however it ends, at once if it
     /// has.
     ///
-    /// Use it to stop what was started for the work.
+    /// Use it to stop operations that were started for the work.
     public func onEnd(_ body: @escaping Work) {
         let node = self.node
         node.perform { _ in node.onEnd(body) }

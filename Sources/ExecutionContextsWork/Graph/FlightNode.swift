@@ -6,9 +6,9 @@ class FlightNode: WorkNode, @unchecked Sendable {
     // Unchecked like the base: accessed in graph jobs only, except for `pendingEvents` and
     // `isNotifyPending`, which are accessed inside the graph's `events`.
     //
-    // Exclusivity is unchecked as in the base: what these variables give up is moved out, and freed
-    // outside of the access.
-    /// What begins the work; nil from then on, so that the body lives only as long as it can be
+    // Exclusivity is unchecked as in the base: removed values are moved out, and freed outside of
+    // the access.
+    /// Begins the work; nil from then on, so that the body lives only as long as it can be
     /// requested (law 10).
     @exclusivity(unchecked) private var target: WorkTarget?
     @exclusivity(unchecked) private var progress: WorkProgress?
@@ -22,11 +22,11 @@ class FlightNode: WorkNode, @unchecked Sendable {
         super.init(in: target.graph)
     }
 
-    /// Makes the target forget this work, which has ended; in a graph job.
+    /// Removes this work, which has ended, from its target; in a graph job.
     func leaveEntry() { fatalError("A subclass of FlightNode overrides leaveEntry().") }
 
     final override func retire() {
-        // The code that performs the work may keep its flight (law 10).
+        // The code that performs the work may retain its flight (law 10).
         let dropped = graph.events.execute { unsafe pendingEvents.takeAll() }
         withExtendedLifetime(dropped) {}
         unsafe progress = nil

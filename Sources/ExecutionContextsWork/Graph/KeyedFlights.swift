@@ -8,7 +8,7 @@ final class KeyedFlights<Key: Hashable & Sendable>: @unchecked Sendable {
     let graph: WorkGraph
     private var body: Body?
 
-    /// Begins the work of a key, which the node stands for.
+    /// Begins the work of the node's key.
     @usableFromInline
     typealias Body = @Sendable (Key, FlightNode) -> Void
 

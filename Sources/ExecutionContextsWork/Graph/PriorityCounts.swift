@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// How many subscribers want a work item at each priority.
+/// How many subscribers a work item has at each priority.
 struct PriorityCounts {
     private var counts: (Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0)
 

@@ -12,7 +12,7 @@ struct Transformation<Value: Sendable>: Sendable {
     }
 }
 
-/// Transforms the values of another work item, one at a time; the final value waits for none.
+/// Transforms the values of another work item, one at a time; the final value does not wait.
 final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
     // Unchecked: `current` and `isLast` are accessed in graph jobs only.
     private let flight: Flight<Value>
@@ -53,8 +53,7 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
         let isLast = isLast
         let transformation = submit(value, isLast)
         current = transformation
-        // The transformation may have ended already. Its result is handled in a job behind this
-        // one.
+        // The transformation may have ended already. Its result is handled in a job after this one.
         transformation.async.onComplete { outcome in
             self.flight.node.graph.jobs.perform(.library("graph event")) { _ in
                 self.end(outcome, isLast)
@@ -64,7 +63,7 @@ final class Processing<Input: Sendable, Value: Sendable>: @unchecked Sendable {
 
     private func end(_ outcome: Result<Value, any Error>, _ wasLast: Bool) {
         if wasLast { return _ = flight.complete(outcome) }
-        // The final transformation has begun meanwhile, so this result is discarded.
+        // The final transformation has begun, so this result is discarded.
         if isLast { return }
         current = nil
         if case .success(let value) = outcome { flight.yield(value) }

@@ -22,9 +22,9 @@ public struct SharedWork<Value: Sendable>: Sendable {
     /// are queued for it: a newer one replaces the queued one. The end is never dropped.
     ///
     /// A late subscriber receives the last progress and the last partial value at once, if there
-    /// are any. On the graph's own context, or on one that the handler's caller is on already, no
-    /// submission is made (law 6). If the graph's context refuses or drops the subscription, or the
-    /// end, the end is a refusal (law 31).
+    /// are any. On the graph's own context, or on one that the caller is already on, no submission
+    /// is made (law 6). If the graph's context refuses or drops the subscription, or the end, the
+    /// end is a refusal (law 31).
     @inlinable
     @discardableResult
     @_disfavoredOverload
@@ -61,7 +61,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the end of the work as an `Async` of the caller's own; cancelling it unsubscribes.
+    /// Returns the end of the work as a new `Async`; cancelling it unsubscribes.
     ///
     /// A task that awaits it uses `getOrCancel()`, to unsubscribe when the task is cancelled:
     /// `get()` cancels nothing (law 26).
@@ -72,7 +72,7 @@ public struct SharedWork<Value: Sendable>: Sendable {
         let subscription = subscribe(priority, on: nil, fileID: fileID, line: line) { event in
             if let outcome = event.outcome(of: Value.self) { promise.complete(outcome) }
         }
-        // Weak, since the subscription has the promise.
+        // Weak, since the subscription retains the promise.
         promise.onCancel { [weak subscription] in subscription?.cancel() }
         return promise.async
     }

@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// Work by key that is performed once for all callers that want it at the same time.
+/// Work by key, performed once for all callers that request it at the same time.
 ///
 /// ```swift
 /// let context = GlobalContext().serial(named: "sizes")
@@ -23,7 +23,7 @@ public import ExecutionContexts
 ///   anew.
 /// - Any thread may use it.
 ///
-/// It is not a cache: it keeps no value after the end. Query a cache first, and fill it where the
+/// It is not a cache: it keeps no value after the end. Query a cache first, and fill it when the
 /// work succeeds.
 public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The graph that the work items are part of.
@@ -44,7 +44,7 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         self.init(KeyedFlights(name, in: graph) { key, node in body(key, Flight(node)) })
     }
 
-    /// Creates a single flight in a graph of its own on `context`; `body` begins an item there.
+    /// Creates a single flight in a new graph on `context`; `body` begins an item there.
     @inlinable
     public init(
         name: String = "work", on context: some SerialContext,
@@ -65,8 +65,8 @@ public struct SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         self.init(name: name, in: graph) { key, flight in flight.follow(body(key)) }
     }
 
-    /// Creates a single flight in a graph of its own on `context`; an item ends as the `Async` that
-    /// `body` returns.
+    /// Creates a single flight in a new graph on `context`; an item ends as the `Async` that `body`
+    /// returns.
     ///
     /// An item that ends first cancels the `Async`.
     @inlinable

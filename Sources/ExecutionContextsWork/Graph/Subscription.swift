@@ -1,7 +1,7 @@
 public import ExecutionContexts
 internal import Synchronization
 
-/// One subscriber's share in a work item: its priority, and whether it still wants the work.
+/// One subscriber's share in a work item: its priority, and whether it is still subscribed.
 ///
 /// Keep it to change the priority or to cancel. Releasing the subscription does not cancel the
 /// work. Any thread may use it.
@@ -22,7 +22,7 @@ public class Subscription: @unchecked Sendable {
     /// Whether the subscriber waits for the end, has received it or has left.
     private let state = Atomic<State>(.waiting)
     private enum State: UInt8, AtomicRepresentable { case waiting, notified, left }
-    /// The priority that was set last.
+    /// The latest priority that was set.
     private let wanted: Atomic<Int>
     /// Whether a job is pending that counts the new priority.
     private let isRecountPending = Atomic<Bool>(false)
@@ -38,7 +38,7 @@ public class Subscription: @unchecked Sendable {
     /// The priority of the work for this subscriber.
     ///
     /// Set it at any time: the work's own priority is the highest of all its subscribers', and
-    /// follows, also downwards (law 32). Of several changes in a row the last one counts.
+    /// follows, also downwards (law 32). After several changes in a row, the last one counts.
     // Relaxed: `isRecountPending` orders it for the job that reads it.
     public final var priority: WorkPriority {
         get { WorkPriority(rawValue: wanted.load(ordering: .relaxed)) ?? .medium }
@@ -56,15 +56,15 @@ public class Subscription: @unchecked Sendable {
         }
     }
 
-    /// Unsubscribes: true if the end had not come. Then no event follows, the end included
+    /// Unsubscribes: true if the end was not delivered. Then no event follows, not even the end
     /// (law 31).
     ///
-    /// A handler that another thread is running is not interrupted. If no other subscriber wants
-    /// the work, it is cancelled:
+    /// A handler that another thread is running is not interrupted. If the work has no other
+    /// subscriber, it is cancelled:
     ///
     /// 1. Its own handlers are called.
-    /// 2. It unsubscribes from what it needs, in the order of subscription.
-    /// 3. The same follows there, down to work that needs nothing.
+    /// 2. It unsubscribes from its dependencies, in the order of subscription.
+    /// 3. The same follows there, down to work without dependencies.
     @discardableResult
     public final func cancel() -> Bool {
         guard move(to: .left) else { return false }
@@ -72,7 +72,7 @@ public class Subscription: @unchecked Sendable {
         return true
     }
 
-    /// Whether the end may still come.
+    /// Whether the end may still be delivered.
     public final var isActive: Bool {
         SimulationHooks.look()
         return state.load(ordering: .acquiring) == .waiting
@@ -94,8 +94,8 @@ public class Subscription: @unchecked Sendable {
 
     private func move(to new: State) -> Bool {
         SimulationHooks.point()
-        // Acquiring and releasing: exactly one of end and leave succeeds, and sees what came before
-        // it.
+        // Acquiring and releasing: exactly one of end and leave succeeds, and sees everything
+        // before it.
         return state.compareExchange(
             expected: .waiting, desired: new, ordering: .acquiringAndReleasing
         )

@@ -6,7 +6,7 @@
 struct SubscriptionList {
     private typealias Numbered = (number: UInt64, element: Subscription?)
 
-    /// The oldest one, if it came while the list was empty; nil from its removal on.
+    /// The oldest one, if it was added to an empty list; nil from its removal on.
     private var oldest: Numbered = (0, nil)
     /// The later ones, sorted by number; nil where a subscription was removed.
     private var later: [Numbered] = []
@@ -44,7 +44,7 @@ struct SubscriptionList {
     mutating func append(_ element: Subscription) -> UInt64 {
         defer { nextNumber += 1 }
         if count == 0 {
-            // What is left of the array are removed ones.
+            // Only removed subscriptions are left in the array.
             if !later.isEmpty { later = [] }
             oldest = (nextNumber, element)
         } else {

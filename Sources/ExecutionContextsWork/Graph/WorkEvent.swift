@@ -1,10 +1,10 @@
 /// An event that a subscriber receives from its work.
 public enum WorkEvent<Value: Sendable>: Sendable {
-    /// How far the work has come.
+    /// The progress of the work.
     case progress(WorkProgress)
     /// A value before the final one, such as a preview.
     case partial(Value)
-    /// The end: a value, or an error. It comes once, and no event comes after it (law 31).
+    /// The end: a value, or an error. It is delivered once, and no event follows it (law 31).
     case finished(Result<Value, any Error>)
 
     /// The value, final or partial; nil for progress and failure.
@@ -21,7 +21,7 @@ public enum WorkEvent<Value: Sendable>: Sendable {
     }
 }
 
-/// How far work has come, in any unit: bytes, steps, pages.
+/// The progress of work, in any unit: bytes, steps, pages.
 public struct WorkProgress: Hashable, Sendable {
     /// The completed units.
     public var completed: Int64
@@ -35,7 +35,7 @@ public struct WorkProgress: Hashable, Sendable {
     }
 }
 
-/// An error that the library, not the body, ends work with.
+/// An error with which the library, not the body, ends work.
 public enum WorkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The work needs itself: the names of the items along the cycle, with the first one repeated
     /// at the end.

@@ -17,9 +17,9 @@ internal import Synchronization
 /// ```
 ///
 /// A work item begins when its first subscriber joins, and equal work begins once for all its
-/// subscribers (law 31). A work item subscribes to what it needs. So two items can share a third
-/// one, whose priority is the highest of all its subscribers', all the way down (law 32). When its
-/// last subscriber leaves, an item is cancelled, and after it the items that only it had needed.
+/// subscribers (law 31). A work item subscribes to its dependencies. So two items can share a third
+/// one, whose priority is the highest of all its subscribers', transitively (law 32). When its last
+/// subscriber leaves, an item is cancelled, and then the items that only it needed.
 ///
 /// Everything in a graph runs on its context, one job at a time; any thread may call. A call from
 /// the context itself runs inline where order allows, so components that share one context call
@@ -29,15 +29,15 @@ public final class WorkGraph: Sendable {
     public var context: any SerialContext { jobs.context }
 
     let jobs: ConfinedJobs
-    /// Held briefly, by threads that report and by threads that notify, while events are handed
-    /// over.
+    /// Held briefly, by reporting and by notifying threads, while events are handed over.
     let events: CriticalSection
     private let live = Atomic<Int>(0)
     private let dependencies = Atomic<Int>(0)
 
     /// Creates an empty graph on a context that it may share with others.
     ///
-    /// Work whose end the context drops ends with a refusal, wherever it is dropped (law 31).
+    /// If the context drops the end of work, the work ends with a refusal, on the thread that drops
+    /// it (law 31).
     public init(on context: some SerialContext) {
         jobs = ConfinedJobs(on: context)
         events = CriticalSection(name: "events of \(context.name)")

@@ -20,7 +20,7 @@ extension WorkNode {
     final func cycle(through other: WorkNode) -> [WorkNode]? {
         if self === other { return [self] }
         if unsafe rank < other.rank { return nil }
-        // Fast paths: most nodes are new and need nothing yet, or have no dependents.
+        // Fast paths: most nodes are new and have no dependencies yet, or no dependents.
         if unsafe other.dependencies.isEmpty {
             unsafe other.rank = rank
             return nil
@@ -74,7 +74,7 @@ private struct CycleSearch {
         return nil
     }
 
-    /// Raises the ranks of `other` and of what it needs; if that includes the start, returns the
+    /// Raises the ranks of `other` and of its dependencies; if these include the start, returns the
     /// cycle.
     func forward() -> [WorkNode]? {
         var raised = unsafe [(node: other, rank: other.rank)]

@@ -1,15 +1,16 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// A work item in flight, without its value type: its subscribers, its priority, and what it needs.
+/// A work item in flight, without its value type: its subscribers, its priority, and its
+/// dependencies.
 ///
 /// "In a graph job" below means inside a job of `graph.jobs`.
 @usableFromInline
 class WorkNode: @unchecked Sendable {
     // Unchecked: all but the atomics is accessed in graph jobs only, one of which runs at a time.
     //
-    // The exclusivity of some variables is unchecked as well: no access to them calls or frees what
-    // is not of the graph. What they give up is moved out first.
+    // The exclusivity of some variables is also unchecked: no access to them calls or frees
+    // anything outside of the graph. Removed values are moved out first.
     final let graph: WorkGraph
     /// The subscribers, in the order of joining.
     @exclusivity(unchecked) final var subscribers = SubscriptionList()
@@ -69,7 +70,8 @@ class WorkNode: @unchecked Sendable {
 
     // MARK: - State
 
-    // Acquiring and releasing, here and below: a thread that sees the end sees what came before it.
+    // Acquiring and releasing, here and below: a thread that sees the end sees everything before
+    // it.
     @usableFromInline
     final var isInFlight: Bool {
         SimulationHooks.look()
@@ -91,7 +93,7 @@ class WorkNode: @unchecked Sendable {
         .exchanged
     }
 
-    /// Ends the work, in a graph job: requests find it no more, and it needs nothing more.
+    /// Ends the work, in a graph job: requests no longer find it, and it has no dependencies.
     final func end() {
         unsafe hasEnded = true
         retire()
@@ -101,7 +103,7 @@ class WorkNode: @unchecked Sendable {
         let foreignDependencies = unsafe Self.takeAll(&self.foreignDependencies)
         defer { withExtendedLifetime(priorityHandlers) {} }
         let isCancelled = isCancelled
-        // The handlers' jobs run before those that unsubscribe from what this work needs.
+        // The handlers' jobs run before those that unsubscribe from the dependencies.
         for handler in endHandlers where isCancelled || !handler.isForCancel {
             graph.jobs.runAfterCurrent(handler.body)
         }

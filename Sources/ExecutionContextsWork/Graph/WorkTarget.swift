@@ -2,7 +2,7 @@ internal import ExecutionContexts
 
 /// A request target in a graph: it finds the work in flight, or begins it.
 ///
-/// It owns the body, and lives as long as the work can be requested. Work in flight does not keep
+/// It owns the body, and lives as long as the work can be requested. Work in flight does not retain
 /// it.
 @usableFromInline
 class WorkTarget: @unchecked Sendable {
@@ -27,7 +27,7 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
     private let entry: SoleEntry
     private var body: Body?
 
-    /// Begins the work that the node stands for.
+    /// Begins the work of the node.
     @usableFromInline
     typealias Body = @Sendable (FlightNode) -> Void
 
@@ -53,7 +53,7 @@ final class SoleTarget: WorkTarget, @unchecked Sendable {
     override func begin(_ node: FlightNode) { body?(node) }
 }
 
-/// Where work without a key is found while it is in flight.
+/// Refers to work without a key while it is in flight.
 private final class SoleEntry: @unchecked Sendable {
     // Unchecked: `current` is accessed in graph jobs only. Exclusivity is unchecked as in
     // `WorkNode`: the node outlives its removal.

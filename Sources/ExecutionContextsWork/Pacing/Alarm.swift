@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// One pending delay, which its owner can cancel at any moment and tell apart from an older one.
+/// One pending delay, which its owner can cancel at any moment and distinguish from an older one.
 ///
 /// The owner keeps one alarm and compares it with the one that fires. An alarm that the owner has
 /// replaced or cancelled has no effect.
@@ -16,7 +16,8 @@ final class Alarm: @unchecked Sendable {
     /// (law 9).
     ///
     /// - Parameters:
-    ///   - place: Where a caller made what sets the alarm, for a test that ends meanwhile.
+    ///   - place: where a caller created the object that sets the alarm, for a test that ends
+    ///     meanwhile.
     ///   - fired: called on the context when the delay is due.
     ///   - dropped: called if the context drops the delay.
     func set(

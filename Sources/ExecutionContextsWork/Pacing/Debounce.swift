@@ -16,8 +16,8 @@ extension ExecutionContext {
     /// a zero or negative interval `action` runs in a later job of the context. If the context
     /// drops the delay, the value is dropped with it, like any job that a context drops.
     ///
-    /// It is not for values that all count: it drops all but the last. To slow down jobs without
-    /// dropping any, use `RateLimiter`.
+    /// It drops all values but the last, so do not use it where each value matters. To slow down
+    /// jobs without dropping any, use `RateLimiter`.
     @_disfavoredOverload
     public func debounced<Value: Sendable>(
         by interval: Duration, fileID: StaticString = #fileID, line: UInt = #line,

@@ -50,7 +50,7 @@ struct DebounceMachine {
         }
     }
 
-    /// Handles a due alarm. Only the alarm that was set last has an effect.
+    /// Handles a due alarm. Only the latest alarm has an effect.
     mutating func alarmFired(_ alarm: Alarm, at now: ContextInstant, in section: CriticalSection)
         -> Effects
     {

@@ -1,14 +1,14 @@
 internal import ExecutionContexts
 
-/// Lets exactly one of several callers proceed: the first.
+/// Allows exactly one of several callers to proceed: the first.
 ///
 /// ```swift
 /// let finish = Once()
 /// finish { print("the first answer is the one that counts") }
 /// ```
 ///
-/// It is not for lazy initialization: a `static let` does that. Nor does it make the other callers
-/// wait: they continue at once, perhaps before the first caller's body has ended.
+/// For lazy initialization use a `static let` instead. The other callers do not wait: they continue
+/// at once, perhaps before the first caller's body has ended.
 public final class Once: Sendable {
     private let decision = Decision()
 

@@ -22,7 +22,7 @@ public final class PacedCall<Value: Sendable>: Sendable {
     /// Drops the kept value and cancels its delay; true if there was one, for which the action
     /// never runs.
     ///
-    /// The current window of a throttle continues: a cancel does not let the next value through
+    /// The current window of a throttle continues: after a cancel, the next value is not delivered
     /// sooner.
     @discardableResult
     public func cancel() -> Bool { core.cancel() }

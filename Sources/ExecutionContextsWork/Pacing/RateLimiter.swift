@@ -15,13 +15,14 @@ public import ExecutionContexts
 ///
 /// Nothing overtakes a waiting job. Time is the context's, also a virtual one, and at most one
 /// delay is pending at a time. Any thread may use the limiter, and so may its own jobs, whose
-/// submissions then wait behind earlier ones. Waiting jobs keep alive what they need, so the
-/// limiter itself may be released (law 10).
+/// submissions then wait after earlier ones. Waiting jobs keep alive what they need, so the limiter
+/// itself may be released (law 10).
 ///
-/// With a burst of 1 each job waits for a delay of its own, which begins late by what the system
-/// needs for it. For more than some thousand jobs a second let the burst span a few of those.
+/// With a burst of 1 each job waits for a separate delay, which ends late by the system's timer
+/// latency. For more than some thousand jobs a second use a burst of several milliseconds' worth of
+/// jobs.
 ///
-/// It does not limit how many jobs run at a time: that is what `PrioritizedQueue` limits.
+/// It does not limit how many jobs run at a time: use `PrioritizedQueue` for that.
 public final class RateLimiter: Sendable {
     private let core: RateLimiterCore
 
@@ -43,8 +44,8 @@ public final class RateLimiter: Sendable {
     /// Creates a limiter on a context that runs several jobs at a time.
     ///
     /// Jobs are handed to the context at the rate, in the order of submission, and may run side by
-    /// side there. When they begin is the context's choice: never earlier, and later if it is busy.
-    /// A job that was handed over is not cancelled with its `Async`.
+    /// side there. The context decides when they begin: never earlier, and later if it is busy. A
+    /// job that was handed over is not cancelled with its `Async`.
     @_disfavoredOverload
     public init(
         on context: some ExecutionContext, rate: Double, per period: Duration = .seconds(1),
@@ -62,15 +63,15 @@ public final class RateLimiter: Sendable {
     ) -> RateLimiterBucket {
         require(
             rate.isFinite && rate > 0,
-            "The rate limiter on '\(name)' was given a rate of \(rate) (law 32). "
+            "The rate limiter on '\(name)' has a rate of \(rate) (law 32). "
                 + "Pass a finite number above zero.")
         require(
             period > .zero,
-            "The rate limiter on '\(name)' was given a period of \(period) (law 32). "
+            "The rate limiter on '\(name)' has a period of \(period) (law 32). "
                 + "Pass a period above zero.")
         require(
             burst >= 1,
-            "The rate limiter on '\(name)' was given a burst of \(burst) (law 32). "
+            "The rate limiter on '\(name)' has a burst of \(burst) (law 32). "
                 + "Pass 1 or more.")
         return RateLimiterBucket(rate: rate, per: period, burst: burst)
     }
@@ -89,8 +90,9 @@ public final class RateLimiter: Sendable {
     /// an `Async`.
     ///
     /// Cancelling the `Async` before the body has begun frees the body's captures at once, and the
-    /// body never runs. Later the `Async` ends all the same, and the body's value is discarded. If
-    /// the context refuses or drops the job, the `Async` ends with a `Refusal` (law 1).
+    /// body never runs. If it has begun, the `Async` ends nevertheless, and the body's value is
+    /// discarded. If the context refuses or drops the job, the `Async` ends with a `Refusal` (law
+    /// 1).
     @discardableResult
     public func submit<Value: Sendable>(
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -151,10 +153,10 @@ public final class RateLimiterToken: Sendable {
         self.number = number
     }
 
-    /// Gives the token to the next job, which begins sooner for it.
+    /// Gives the token to the next job, which then begins sooner.
     ///
-    /// The second call does nothing, and so does one that comes when the limiter has gained the
-    /// token anew. It may do nothing if the limiter has given out more than 256 others since,
-    /// without ever having all of its tokens.
+    /// The second call does nothing, and neither does a call after the limiter has regained the
+    /// token. It may do nothing if the limiter has given out more than 256 others since, without
+    /// ever having all of its tokens.
     public func giveBack() { if isGivenBack.claim() { core.giveBack(number) } }
 }

@@ -8,7 +8,7 @@ internal import ExecutionContexts
 ///
 /// A token that is given back was never taken: the instant is computed anew, without it, from the
 /// takes since the bucket was last full. So the jobs that kept their tokens are within the rate,
-/// whichever tokens come back, and in whichever order.
+/// whichever tokens are returned, and in whichever order.
 ///
 /// In 128 bits, since a burst of a million tokens of an hour each is longer than 64 bits of
 /// nanoseconds.
@@ -21,10 +21,10 @@ struct RateLimiterBucket {
     /// The latest takes since the bucket was full, and when it would be full without them.
     private var takes: [(number: UInt64, at: Int128)] = []
     private var fullWithoutTakes = Int128(Int64.min)
-    /// The number of the token that was taken last, from one.
+    /// The number of the latest taken token, from one.
     private(set) var lastTake: UInt64 = 0
 
-    /// A token can be given back until so many later ones were taken without a pause.
+    /// A token can be given back until this many later ones were taken without a pause.
     private static let mostTakes = 256
     /// Far beyond the life of any program, and far below what overflows.
     private static let longest = Int128(1) << 100
@@ -57,7 +57,7 @@ struct RateLimiterBucket {
         full = max(full, now) + interval
     }
 
-    /// Puts back the token with this number, unless the bucket has gained it anew by then.
+    /// Puts back the token with this number, unless the bucket has already regained it.
     mutating func giveBack(_ number: UInt64) {
         guard let index = takes.firstIndex(where: { $0.number == number }) else { return }
         takes.remove(at: index)

@@ -38,7 +38,7 @@ final class RateLimiterCore: @unchecked Sendable {
         return submissionTransform(work)
     }
 
-    /// A simulation has its own time, whatever the limiter was made with.
+    /// A simulation has its own time, whatever time the limiter was created with.
     private var now: ContextInstant { SimulationHooks.isAnywhere ? base.time.now : time.now }
 
     @inline(__always)
@@ -80,7 +80,7 @@ final class RateLimiterCore: @unchecked Sendable {
             job = queue.begin(at: now)
             return queue.isArranged
         }
-        // Of another caller than the one that serves it (law 38).
+        // The job may be of another caller than the serving job (law 38).
         Deadline.without { if let begun = job.take() { run(begun) } }
         // Checked again, since the job took time and may have submitted others.
         if !isArranged { arrange() }
@@ -129,7 +129,7 @@ final class RateLimiterCore: @unchecked Sendable {
             })
     }
 
-    /// Drops all waiting jobs, since the context dropped what was to begin them.
+    /// Drops all waiting jobs, since the context dropped the job that should begin them.
     private func abandonAll() {
         var jobs = withQueue { $0.takeAll() }
         for index in jobs.indices { jobs[index].drop(Refusal(.abandoned, by: base.name)) }

@@ -4,9 +4,9 @@ internal import ExecutionContexts
 struct RateLimitedJob: Sendable {
     /// Nil once the job has begun or was removed.
     private var work: Work?
-    /// Notifies the submitter if the job never begins; nil if that is not wanted.
+    /// Notifies the submitter if the job never begins; nil if it is not needed.
     private var dropped: (@Sendable (any Error) -> Void)?
-    /// Where the job finds the number of its token; nil if it does not look.
+    /// Where the job reads the number of its token; nil if it does not.
     private var token: TakenToken?
     fileprivate var number = 0
     /// The number of its token, once it has begun.
@@ -60,8 +60,8 @@ final class TakenToken: @unchecked Sendable {
 /// The waiting jobs in order, the pending serving jobs and the alarm. It is used under the
 /// limiter's lock.
 ///
-/// The jobs stand in an array, in the order of their numbers. A cancelled job leaves an empty one
-/// in its place. Empty ones at the front are skipped, and when most are empty, they are removed.
+/// The jobs are in an array, in the order of their numbers. A cancelled job leaves an empty one in
+/// its place. Empty ones at the front are skipped, and when most are empty, they are removed.
 struct RateLimiterQueue {
     private var jobs: [RateLimitedJob] = []
     /// The index of the first job that waits, or the end.
@@ -69,7 +69,7 @@ struct RateLimiterQueue {
     private var lastNumber = 0
     private(set) var count = 0
     private var bucket: RateLimiterBucket
-    /// How many serving jobs the context has been given that have not run.
+    /// How many serving jobs were submitted and have not run.
     private var servingJobs = 0
     private var alarm: Alarm?
 
@@ -81,7 +81,7 @@ struct RateLimiterQueue {
         /// A job could begin now, and no serving job is pending.
         case submitServingJob
         case set(Alarm, ContextInstant)
-        /// No job waits any more.
+        /// No job is waiting.
         case cancel(Alarm)
     }
 
@@ -126,7 +126,7 @@ struct RateLimiterQueue {
     /// Counts a serving job that has run, or that never will.
     mutating func endServingJob() { servingJobs -= 1 }
 
-    /// Clears the alarm if it is the one that was set last; false if it is not.
+    /// Clears the alarm if it is the latest one; false if it is not.
     mutating func end(_ alarm: Alarm) -> Bool {
         guard self.alarm === alarm else { return false }
         self.alarm = nil
@@ -142,7 +142,7 @@ struct RateLimiterQueue {
         return job
     }
 
-    /// Puts the token with a number back; returns the alarm that is too late now.
+    /// Puts back the token with a number; returns the alarm that is now too late.
     mutating func giveBack(_ take: UInt64) -> Alarm? {
         bucket.giveBack(take)
         return alarm.take()
@@ -155,14 +155,14 @@ struct RateLimiterQueue {
         return all
     }
 
-    /// Whether nothing has to be arranged after a serving job: another one, which arranges, is
+    /// Whether there is nothing to arrange after a serving job: another one, which arranges, is
     /// pending, or no job waits.
     ///
     /// An alarm that is pending then is late, since a token was available before it fired, and
     /// finds nothing to do.
     var isArranged: Bool { servingJobs > 0 || count == 0 }
 
-    /// What the waiting jobs lack to begin in time. Call it after each change.
+    /// The effect that the waiting jobs need to begin in time. Call it after each change.
     mutating func arrange(at now: ContextInstant, in section: CriticalSection) -> Effect {
         guard count > 0 else { return alarm.take().map { .cancel($0) } ?? .nothing }
         if servingJobs > 0 || alarm != nil { return .nothing }

@@ -24,9 +24,9 @@ extension ExecutionContext {
     ///
     /// `action` runs on this context, in its time. A call outside a window opens one. A value that
     /// is kept for the window's end is never early (law 7), and one delay is pending at a time.
-    /// With a zero or negative interval each call counts, with `latest` in a later job of the
-    /// context. If the context drops the delay, the value is dropped with it, like any job that a
-    /// context drops. To wait until calls cease altogether, use `debounced(by:)`.
+    /// With a zero or negative interval each call runs the action, with `latest` in a later job of
+    /// the context. If the context drops the delay, the value is dropped with it, like any job that
+    /// a context drops. To wait until calls cease, use `debounced(by:)`.
     @_disfavoredOverload
     public func throttled<Value: Sendable>(
         to interval: Duration, _ choice: Throttling, fileID: StaticString = #fileID,

@@ -12,18 +12,18 @@ public import ExecutionContexts
 /// The queue chooses the next job when a permit is free, and not before. Until then the job's
 /// priority can change and the job can be cancelled. Jobs of one priority are chosen in order of
 /// submission. With a limit above 1, the context decides in which order jobs with permits begin. A
-/// low-priority job waits for as long as a more urgent one does.
+/// low-priority job waits as long as a more urgent one does.
 ///
 /// The queue has no threads; its jobs run on an injected context (law 11). A job holds a permit
 /// from its hand-over to that context until it has ended: until its body has returned or thrown,
-/// also an async one, and for an ``OpenWork`` until the work was ended besides. The limit holds at
-/// every moment (law 32). On `.global` and `.pool` a job that has a permit may run on the thread
-/// of the job that had the permit before it, without a hand-over of its own.
+/// also an async one, and for an ``OpenWork`` also until the work was ended. The limit holds at
+/// every moment (law 32). On `.global` and `.pool` a job that has a permit may run on the thread of
+/// the job that had the permit before it, without a separate hand-over.
 ///
-/// A released queue runs the jobs that it has accepted (law 10). If it is suspended then, it
-/// resumes, and a limit of 0 counts as 1, since no caller can change either any more. Any thread
-/// may use the queue, and so may its own jobs. A limit of 1 does not make it serial: an async body
-/// releases its thread where it suspends, though not its permit.
+/// A released queue runs the jobs that it has accepted (law 10). If it is suspended, it resumes,
+/// and a limit of 0 counts as 1, since no caller can change either. Any thread may use the queue,
+/// and so may its own jobs. A limit of 1 does not make it serial: an async body releases its thread
+/// where it suspends, though not its permit.
 public final class PrioritizedQueue: Sendable {
     let core: PrioritizedQueueCore
 
@@ -68,7 +68,7 @@ public final class PrioritizedQueue: Sendable {
     private static func checked(_ limit: Int, _ name: String) -> Int {
         require(
             limit >= 0,
-            "The queue '\(name)' was given a limit of \(limit), but a limit cannot be negative (law 32). "
+            "The queue '\(name)' has a limit of \(limit), but a limit cannot be negative (law 32). "
                 + "Pass 0 to start no job for now.")
         return limit
     }
@@ -134,8 +134,8 @@ extension PrioritizedQueue {
     /// ```
     ///
     /// The permit is free when the work was ended and the body has returned. An ``OpenWork`` that
-    /// is released before it was ended frees the permit too, and the `Async` ends with an error
-    /// that says so (law 26).
+    /// is released before it was ended also frees the permit, and the `Async` ends with an error
+    /// (law 26).
     @discardableResult
     public func submitOpen<Value: Sendable>(
         of type: Value.Type = Value.self, priority: WorkPriority = .medium,
@@ -158,7 +158,7 @@ extension PrioritizedQueue {
                     begin, at: CodePlace(fileID, line), of: core, priority)))
     }
 
-    /// Not generic: only what the caller's type needs is in the caller.
+    /// Not generic, so that the caller contains only type-dependent code.
     @usableFromInline
     func submitBody(
         _ priority: WorkPriority, _ fileID: StaticString, _ line: UInt,
@@ -170,7 +170,8 @@ extension PrioritizedQueue {
                 of: core, priority))
     }
 
-    /// What runs `body` with the caller's deadline, or fails if that has passed (law 38).
+    /// Returns a closure that runs `body` with the caller's deadline, or fails if that has passed
+    /// (law 38).
     private func admitting(
         _ body: @escaping @Sendable () -> QueuedOutcome, _ location: @autoclosure () -> String
     ) -> @Sendable () -> QueuedOutcome {

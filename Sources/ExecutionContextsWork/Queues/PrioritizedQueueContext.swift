@@ -49,8 +49,8 @@ public struct PrioritizedQueueContext: ExecutionContext {
                 core.bound(consume work), refused: consume refused, of: core, priority))
     }
 
-    /// False where the base says false. The base's true proves nothing here, since the base has
-    /// other jobs too.
+    /// False where the base answers false. The base's true proves nothing here, since the base also
+    /// has other jobs.
     public var isCurrent: Bool? { queue.core.base.isCurrent == false ? false : nil }
 
     public func checkIsCurrent() -> Bool { queue.core.base.checkIsCurrent() }

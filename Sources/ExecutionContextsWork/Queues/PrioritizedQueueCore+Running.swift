@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
-// How jobs with permits reach the base, and run there.
+// Submits jobs with permits to the base, and runs them there.
 extension PrioritizedQueueCore {
-    /// Requests that the base runs the job of a slot, and then those that this thread hands over
-    /// meanwhile.
+    /// Requests that the base runs the job of a slot, and then those that this thread hands over in
+    /// the meantime.
     ///
     /// A base may run, refuse or drop a request before it returns. That frees a permit, and the
     /// next job's request is left to this loop. Otherwise each one would nest in the previous one.
@@ -13,14 +13,14 @@ extension PrioritizedQueueCore {
             // Captures one object only, so the closure needs no allocation.
             return neverInline ? base.enqueue { self.runAny() } : base.execute { self.runAny() }
         }
-        let mark = HandOverMark.here
-        let outer = mark.begin(self)
+        let loop = HandOverLoop.here
+        let outer = loop.begin(self)
         var next: Int32? = slot
         while let slot = next {
             request(slot, neverInline: neverInline)
-            next = mark.following.popLast()
+            next = loop.following.popLast()
         }
-        mark.end(restoring: outer)
+        loop.end(restoring: outer)
     }
 
     private func request(_ slot: Int32, neverInline: Bool) {
@@ -30,10 +30,10 @@ extension PrioritizedQueueCore {
     }
 
     /// Requests that the base runs the job of a slot, which another thread has freed, or leaves
-    /// that to the loop of `handOver` that the caller is inside of.
+    /// that to the enclosing `handOver` loop.
     private func handOverNext(_ slot: Int32) {
-        let mark = HandOverMark.here
-        if mark.core === self { mark.following.append(slot) } else { handOver(slot) }
+        let loop = HandOverLoop.here
+        if loop.core === self { loop.following.append(slot) } else { handOver(slot) }
     }
 
     /// Handles a request that the base has refused, or dropped.
@@ -55,7 +55,7 @@ extension PrioritizedQueueCore {
 
     private func runAny() { run(PrioritizedQueueState.anySlot) }
 
-    /// A request has come to the base: runs its job.
+    /// Runs the job of a request that the base runs.
     fileprivate func run(_ slot: Int32) {
         // Passed on by reference: a copy would keep the captures until it is out of scope.
         guard var item = withState({ $0.begin(slot) }) else { return }
@@ -64,16 +64,16 @@ extension PrioritizedQueueCore {
     }
 
     private func runOne(_ item: inout QueuedItem) {
-        let mark = HandOverMark.here
-        // A job may hand over jobs of its own, which must not wait for its end.
-        let outer = mark.begin(nil)
+        let loop = HandOverLoop.here
+        // A job may hand over further jobs, which must not wait for its end.
+        let outer = loop.begin(nil)
         item.run()
-        mark.end(restoring: outer)
+        loop.end(restoring: outer)
         let step = withState { $0.didRun(item, mayContinue: false) }
         finish(item, step)
     }
 
-    /// Runs a job, and then one job after the other, each with the permit of the previous one.
+    /// Runs a job, and then one job after another, each with the permit of the previous one.
     private func runSeveral(_ item: inout QueuedItem) {
         var budget = DrainBudget()
         while true {
@@ -112,18 +112,18 @@ private struct QueueRequest: GuardedJob {
     }
 }
 
-/// Which queue the calling thread hands jobs over for, and the slots that its loop is left with.
-private final class HandOverMark: @unchecked Sendable {
-    // Unchecked: only the thread whose mark it is accesses it.
+/// The queue for which the calling thread hands over jobs, and the slots left to its loop.
+private final class HandOverLoop: @unchecked Sendable {
+    // Unchecked: only its own thread accesses it.
     private(set) var core: PrioritizedQueueCore?
     var following: [Int32] = []
 
     private static let local = SimulationHooks.making {
-        ThreadLocalValue<HandOverMark> { _ in HandOverMark() }
+        ThreadLocalValue<HandOverLoop> { _ in HandOverLoop() }
     }
 
-    /// The mark of the calling thread.
-    static var here: HandOverMark { local.value() ?? HandOverMark() }
+    /// The loop of the calling thread.
+    static var here: HandOverLoop { local.value() ?? HandOverLoop() }
 
     func begin(_ core: PrioritizedQueueCore?) -> (PrioritizedQueueCore?, [Int32]) {
         let outer = (self.core, following)

@@ -6,22 +6,22 @@ internal import Synchronization
 /// A change under the lock yields the slot of the next job, for which the caller makes a request
 /// after unlocking (law 9).
 final class PrioritizedQueueCore: @unchecked Sendable {
-    // Unchecked, also at run time: `state`, and the slots, phases and marks of the jobs, are
+    // Unchecked, also at run time: `state`, and the slots, phases and outcome flags of jobs, are
     // accessed inside `section` only.
     let base: any ExecutionContext
     let name: String
     /// Whether the base runs each request once, on another thread, and adds nothing to its job.
     ///
-    /// Then a request may run one job after the other. On any other context each job is a job of
-    /// the context.
+    /// Then a request may run one job after another. On any other context each job is a separate
+    /// job of the context.
     let isBaseReliable: Bool
     /// Computed once: another thread may hand a job over, so the base cannot bind anything to it.
     let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     private let section: CriticalSection
     @exclusivity(unchecked) private var state: PrioritizedQueueState
-    /// What to call when no job waits or runs, by number; accessed inside `section`.
+    /// Handlers to call when no job waits or runs, by number; accessed inside `section`.
     @exclusivity(unchecked) private var idleHandlers: [Int: Work] = [:]
-    /// What to call when the number of jobs may have changed; accessed inside `section`.
+    /// Handlers to call when the number of jobs may have changed; accessed inside `section`.
     @exclusivity(unchecked) private var watchers: [Int: Work] = [:]
     @exclusivity(unchecked) private var lastWatcher = 0
     /// Whether there is one. Relaxed, as `hasIdleHandlers`.
@@ -110,8 +110,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         for watcher in section.execute({ unsafe Array(watchers.values) }) { watcher() }
     }
 
-    /// Calls `body` when no job waits or runs; returns the number by which it is removed, or nil if
-    /// it was called.
+    /// Calls `body` when no job waits or runs; returns the number with which it is removed, or nil
+    /// if it was called.
     func whenIdle(_ body: @escaping Work) -> Int? {
         let number = section.execute { () -> Int? in
             if unsafe state.isIdle { return nil }
@@ -149,7 +149,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     // MARK: Submitting
 
-    /// Queues a closure. What the base binds of the submitter is bound here.
+    /// Queues a closure. Binds the submitter's values for the base here.
     func submit(
         _ work: consuming @escaping Work, _ priority: WorkPriority, neverInline: Bool = false
     ) {
@@ -199,7 +199,7 @@ final class PrioritizedQueueCore: @unchecked Sendable {
         noteEnd()
     }
 
-    /// Notifies the submitter of a job, which counts until then.
+    /// Notifies the submitter of a job; the job counts until then.
     func notify(_ job: QueuedJob) {
         job.notify()
         withState { $0.notifyingCount -= 1 }
@@ -224,8 +224,8 @@ final class PrioritizedQueueCore: @unchecked Sendable {
 
     /// Where the job comes from that a request for a slot will run; unknown if that is open.
     ///
-    /// Whether anything asks must not show in a schedule (law 33). So a simulated thread does not
-    /// wait: the lock owner may need the scheduler token.
+    /// Whether anything calls this must not affect a schedule (law 33). So a simulated thread does
+    /// not wait: the lock owner may need the scheduler token.
     func source(of slot: Int32) -> JobSource {
         if slot == PrioritizedQueueState.anySlot { return .unknown }
         guard SimulationHooks.current != nil else { return withState { $0.source(of: slot) } }

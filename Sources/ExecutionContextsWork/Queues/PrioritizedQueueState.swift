@@ -1,6 +1,6 @@
 internal import ExecutionContexts
 
-/// What a queue holds for a job: its closure, or an object with more than a closure.
+/// The item that a queue holds for a job: its closure, or an object with more than a closure.
 struct QueuedItem: Sendable {
     var work: Work?
     var job: QueuedJob?
@@ -46,7 +46,7 @@ struct QueuedItem: Sendable {
 ///
 /// Over a base that may refuse or drop a request, each request is for one slot. Over a reliable
 /// base requests are for `anySlot`: each runs the job that has had its permit for longest. Then no
-/// slot is reserved, and there are at least as many requests as jobs that were handed over.
+/// slot is reserved, and there are at least as many requests as handed-over jobs.
 struct PrioritizedQueueState {
     private struct Slot {
         var item = QueuedItem()
@@ -69,7 +69,7 @@ struct PrioritizedQueueState {
     /// The first free slot; free slots are linked too.
     private var empty = none
     private var usedSlots = 0
-    /// Bit n says whether a job of the priority with the raw value n is queued.
+    /// Bit n is set if a job of the priority with the raw value n is queued.
     private var priorities: UInt8 = 0
     private(set) var pendingCount = 0
     private(set) var runningCount = 0
@@ -95,7 +95,7 @@ struct PrioritizedQueueState {
     /// position.
     ///
     /// A raised job is appended. A lowered job is prepended, since all jobs of the lower priority
-    /// were behind it.
+    /// came after it.
     mutating func move(_ job: QueuedJob, to priority: WorkPriority) {
         if job.priority == priority { return }
         unlink(job.slot, from: job.priority.rawValue)
@@ -154,11 +154,11 @@ struct PrioritizedQueueState {
 
     /// Gives a free permit to the next job, and returns the job that the calling request runs.
     ///
-    /// That is the one that has had its permit for longest. A request that is on its way runs the
-    /// next job instead.
+    /// That is the one that has had its permit for longest. A pending request runs the next job
+    /// instead.
     mutating func nextHere() -> QueuedItem? { next() == nil ? nil : begin(Self.anySlot) }
 
-    /// The request for a slot has come; returns its job, or nil if it has none any more.
+    /// The request for a slot runs; returns its job, or nil if it no longer has one.
     mutating func begin(_ slot: Int32) -> QueuedItem? {
         let slot = slot == Self.anySlot ? lists[Self.handed].first : slot
         if slot == Self.none { return nil }
@@ -172,7 +172,7 @@ struct PrioritizedQueueState {
         return item
     }
 
-    /// Whether the job of a slot reports its refusal; nil if the slot has no job any more.
+    /// Whether the job of a slot reports its refusal; nil if the slot no longer has a job.
     func mayBeRefused(_ slot: Int32) -> Bool? {
         if slot == Self.anySlot { return nil }
         let item = slots[Int(slot)].item
@@ -209,7 +209,7 @@ struct PrioritizedQueueState {
     /// What a request does after a job.
     enum Step {
         case run(QueuedItem)
-        /// It ends; a slot needs a request, and the job's subscribers a notification.
+        /// The request ends; a slot needs a request, and the job's subscribers a notification.
         case end(following: Int32?, mustNotify: Bool)
     }
 

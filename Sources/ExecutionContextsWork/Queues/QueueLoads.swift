@@ -20,7 +20,7 @@ public struct QueueLoads: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(watch: Watch(core)) }
 
-    /// One consumer. It keeps the state of the queue, not the queue.
+    /// One consumer. It retains the state of the queue, not the queue.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let watch: Watch
         private var last: QueueLoad?
@@ -42,10 +42,10 @@ public struct QueueLoads: AsyncSequence, Sendable {
         }
     }
 
-    /// Notes that there was a change, until the iterator is released.
+    /// Records that there was a change, until the iterator is released.
     fileprivate final class Watch: Sendable {
         let core: PrioritizedQueueCore
-        /// Holds at most one element: the load is read when the consumer asks for it.
+        /// Holds at most one element: the load is read when the consumer requests it.
         let changes = Channel<Void>(keepingLatest: 1)
         private let number: Int
 
@@ -67,7 +67,7 @@ extension PrioritizedQueue {
     /// for await load in downloads.loads { print("\(load.pendingCount) wait") }
     /// ```
     ///
-    /// A slow consumer gets the load of the moment at which it asks, and misses those between.
+    /// A slow consumer receives the load at the time of its request, and misses those in between.
     public var loads: QueueLoads { QueueLoads(core: core) }
 }
 

@@ -21,8 +21,8 @@ public struct QueuedWork<Value: Sendable>: Sendable {
 
     /// The priority, which orders the job while it is queued.
     ///
-    /// A raised job is placed behind all others of its new priority. A lowered job is placed before
-    /// them, since it was before them until then. Setting the current priority keeps its position.
+    /// A raised job is placed after all others of its new priority. A lowered job is placed before
+    /// them, since it preceded them until then. Setting the current priority keeps its position.
     /// The setter takes constant time, however many jobs are queued.
     ///
     /// Once the job has been handed to the queue's context, its order is fixed. From then on the
@@ -36,8 +36,8 @@ public struct QueuedWork<Value: Sendable>: Sendable {
     /// Cancels the job: true if it never started and never will, false if it has started or ended
     /// (law 32).
     ///
-    /// It can succeed until the body begins, also when the context has the job already. Then the
-    /// body's captures are freed before the call returns, and the `Async` ends with
+    /// It can succeed until the body begins, also when the job was already handed to the context.
+    /// Then the body's captures are freed before the call returns, and the `Async` ends with
     /// `CancellationError`. A synchronous body that has begun runs to its end. The task of an async
     /// body is cancelled, and an ``OpenWork`` is notified by `onCancel`; the `Async` of both ends
     /// at once.
@@ -56,9 +56,10 @@ extension QueuedWork: CancellationHandle {
     /// Whether the job has ended, or was cancelled before it started.
     public var isFinished: Bool { job.core.isOver(job) }
 
-    /// Lets a scope cancel this, at the latest when the scope is released; returns this.
+    /// Registers this with a scope, which cancels it at the latest when the scope is released;
+    /// returns this.
     ///
-    /// The scope keeps neither the job nor its value.
+    /// The scope retains neither the job nor its value.
     @discardableResult
     public func stored(in scope: CancellationScope) -> Self {
         scope.store(WeakHandle<Value>(job))
@@ -66,7 +67,7 @@ extension QueuedWork: CancellationHandle {
     }
 }
 
-/// A queued job that its owner does not keep.
+/// A weak reference to a queued job.
 private final class WeakHandle<Value: Sendable>: CancellationHandle, @unchecked Sendable {
     // Unchecked: a weak reference may be read by any thread, and is never assigned again.
     private weak var job: ResultJob?

@@ -3,8 +3,8 @@ internal import ExecutionContexts
 /// A job of a queue that is more than a closure: its position in the queue, and its phase.
 @usableFromInline
 class QueuedJob: @unchecked Sendable {
-    // Unchecked: slot, priority, phase, parts and the marks of its outcome are accessed inside the
-    // queue's section only. `entry`, and what a subclass has to run, belong to the thread that has
+    // Unchecked: slot, priority, phase, parts and the flags of its outcome are accessed inside the
+    // queue's section only. `entry`, and the work of a subclass, belong to the thread that has
     // moved the phase from pending or handed, under that section.
     enum Phase { case pending, handed, started, over }
 
@@ -13,13 +13,13 @@ class QueuedJob: @unchecked Sendable {
     /// The slot in the queue, while the job is queued or handed over.
     final var slot: Int32 = 0
     final var phase = Phase.pending
-    /// How many parts have to end before the permit is free.
+    /// How many parts must end before the permit is free.
     final var parts: Int8 = 1
     /// Whether there is a promise, whose subscribers must be notified of the outcome.
     final var hasPromise = false
-    /// Whether the outcome is stored. It never changes then.
+    /// Whether the outcome is stored, after which it never changes.
     final var hasOutcome = false
-    /// Runs the job with what is bound to it; nil if nothing is bound.
+    /// Runs the job with the values bound to it; nil if nothing is bound.
     final var entry: Work?
 
     init(of core: PrioritizedQueueCore, _ priority: WorkPriority) {

@@ -11,8 +11,8 @@ public import ExecutionContexts
 /// ```
 ///
 /// The work holds a permit of the queue until it has been ended. If it is released before, the
-/// permit is freed too, and its `Async` ends with an error that says so (law 26). Any thread may
-/// end it, also inside the body.
+/// permit is freed, too, and its `Async` ends with an error (law 26). Any thread may end it, also
+/// inside the body.
 public final class OpenWork<Value: Sendable>: Sendable {
     private let job: ResultJob
     private let end = Decision()
@@ -46,8 +46,8 @@ public final class OpenWork<Value: Sendable>: Sendable {
     /// Runs `body` once when the work is cancelled, at once if it has been; never after it was
     /// ended otherwise.
     ///
-    /// By then its `Async` has ended. The permit stays in use until what the body started has
-    /// stopped and ends the work.
+    /// By then its `Async` has ended. The permit stays in use until the operation that the body
+    /// started has stopped and ends the work.
     public func onCancel(_ body: @escaping Work) { job.result(of: Value.self).onCancel(body) }
 }
 

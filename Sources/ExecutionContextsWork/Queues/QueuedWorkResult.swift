@@ -36,14 +36,14 @@ struct QueuedValue<Value: Sendable>: Sendable {
 
 /// A job with a result.
 ///
-/// A promise is made when its `Async` is first asked for. The outcome of a job without one is
-/// stored here, so a job whose `Async` is not asked for has none.
+/// A promise is created at the first request of its `Async`; until then the outcome is stored here.
+/// So a job whose `Async` is never requested has no promise.
 @usableFromInline
 class ResultJob: QueuedJob, @unchecked Sendable {
     // Unchecked: `promise` and `complete` are accessed inside the section, and never change once
-    // they are there. `outcome` is written by the one thread that decides it, before `hasOutcome`
-    // says so inside the section; then it is read there, or taken by the thread that notifies. The
-    // rest as for every job.
+    // they are set. `outcome` is written by the one thread that decides it, before `hasOutcome` is
+    // set inside the section; then it is read there, or taken by the thread that notifies. The rest
+    // as for every job.
     @exclusivity(unchecked) private var outcome: QueuedOutcome?
     private var promise: (any Sendable)?
     /// Completes the promise.
@@ -78,7 +78,7 @@ class ResultJob: QueuedJob, @unchecked Sendable {
         case made
         /// The job has ended with this outcome.
         case over(QueuedOutcome)
-        /// Another call has made one.
+        /// Another call has created one.
         case known(any Sendable)
     }
 

@@ -28,7 +28,7 @@ final class TaskJob: ResultJob, @unchecked Sendable {
         priorityChanged()
     }
 
-    /// Escalates the task with its job, where the system can do that. No task is ever lowered.
+    /// Escalates the task with its job, where the system supports it. No task is ever lowered.
     override func priorityChanged() {
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
         let (task, priority) = core.locked { (self.task, self.priority) }

@@ -3,7 +3,7 @@ public import ExecutionContexts
 /// The ticks of a repetition, as an async sequence; made by `ticks(every:)`.
 ///
 /// Each element is the instant at which the tick was due. Iterations are independent of each other,
-/// and the first tick of one comes a period after it was made.
+/// and the first tick of each is due a period after its creation.
 public struct Ticks: AsyncSequence, Sendable {
     public typealias Element = ContextInstant
     public typealias Failure = Never
@@ -16,7 +16,7 @@ public struct Ticks: AsyncSequence, Sendable {
         Iterator(ticks: self, first: clock.now.advanced(by: period))
     }
 
-    /// One iteration. It needs no end: between two ticks it is nothing but a sleep of its task.
+    /// One iteration. It needs no end: between two ticks it is only a sleep of its task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let ticks: Ticks
         fileprivate let first: ContextInstant
@@ -58,7 +58,7 @@ extension ExecutionContext {
     ) -> Ticks {
         require(
             period > .zero,
-            "\(fileID):\(line): ticks every \(period) would let no other code run (law 7). "
+            "\(fileID):\(line): ticks every \(period) would keep all other code from running (law 7). "
                 + "Pass a positive period.")
         return Ticks(clock: clock, period: period, policy: policy)
     }

@@ -2,7 +2,7 @@ public import ExecutionContexts
 
 /// The events of shared work, as an async sequence; made by `SharedWork.events(priority:)`.
 ///
-/// Each iteration is a subscription of its own, which begins with the iterator. It ends with the
+/// Each iteration is a separate subscription, which begins with the iterator. It ends with the
 /// work, or leaves: when its task is cancelled while it waits, or when its iterator is released.
 public struct WorkEvents<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = WorkEvent<Value>
@@ -63,7 +63,7 @@ extension SharedWork {
     /// ```
     ///
     /// While the consumer is busy, at most one progress and one partial value wait for it: a newer
-    /// one replaces the waiting one. The end is never dropped, and comes last (law 31).
+    /// one replaces the waiting one. The end is never dropped, and is last (law 31).
     public func events(priority: WorkPriority = .medium) -> WorkEvents<Value> {
         WorkEvents(work: self, priority: priority)
     }
@@ -88,7 +88,7 @@ private final class WorkEventsCore: @unchecked Sendable {
         resumption?.perform()
     }
 
-    /// Drops what waits, since the consumer has left.
+    /// Drops the waiting events, since the consumer has left.
     func leave() {
         let dropped = section.execute {
             isOver = true

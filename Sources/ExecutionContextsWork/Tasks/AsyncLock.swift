@@ -1,8 +1,8 @@
 internal import ExecutionContexts
 
-/// Lets one task at a time into a part of async code, across every `await` in it.
+/// Admits one task at a time to a part of async code, across every `await` in it.
 ///
-/// An actor runs other calls while one of its methods awaits. A lock does not let them in:
+/// An actor runs other calls while one of its methods awaits. A lock keeps them out:
 ///
 /// ```swift
 /// actor Account {
@@ -21,14 +21,14 @@ internal import ExecutionContexts
 ///
 /// It is an ``AsyncSemaphore`` with one permit: waiting tasks enter by priority, and among equals
 /// in the order of arrival, and a cancelled one leaves (law 35). No thread is blocked. For code
-/// without an `await` take a `CriticalSection`, or a `LockedResource` for a value.
+/// without an `await` use a `CriticalSection`, or a `LockedResource` for a value.
 ///
-/// A body that asks for its own lock again traps. A child task that asks for it, and for which the
-/// body waits, is not found, and waits for ever; the simulator finds it.
+/// A body that requests its own lock again traps. If the body waits for a child task that requests
+/// it, both wait forever without a trap; the simulator finds that.
 public final class AsyncLock: Sendable, CustomStringConvertible {
     @usableFromInline let core: SemaphoreCore
 
-    /// Makes a lock, with a name for messages.
+    /// Creates a lock, with a name for messages.
     public init(name: String? = nil) { core = SemaphoreCore(permits: 1, name: name ?? "lock") }
 
     /// Runs `body` while no other task is inside.

@@ -16,23 +16,23 @@ internal import ExecutionContexts
 ///
 /// The permit of a task that has ended its body passes to a waiting task:
 ///
-/// - to the one with the highest priority, and among equals to the one that came first;
+/// - to the one with the highest priority, and among equals to the first to arrive;
 /// - every sixteenth permit to the one that has waited longest, whatever its priority, so that none
-///   waits for ever.
+///   waits forever.
 ///
-/// A task whose priority is raised while it waits moves behind those that have that priority
-/// already. A task that is cancelled while it waits leaves with `CancellationError`.
+/// A task whose priority is raised while it waits moves after those that already have that
+/// priority. A task that is cancelled while it waits leaves with `CancellationError`.
 ///
-/// A body that asks for a further permit of its own semaphore may wait for ever. With one permit
+/// A body that requests a further permit of its own semaphore may wait forever. With one permit
 /// that is certain, and traps.
 public final class AsyncSemaphore: Sendable, CustomStringConvertible {
     @usableFromInline let core: SemaphoreCore
 
-    /// Makes a semaphore; traps if there is not at least one permit.
+    /// Creates a semaphore; traps if there is not at least one permit.
     public init(permits: Int, name: String? = nil) {
         require(
             permits >= 1,
-            "A semaphore was given \(permits) permits, so no task could ever enter (law 35). "
+            "A semaphore with \(permits) permits admits no task (law 35). "
                 + "Pass 1 or more.")
         core = SemaphoreCore(permits: permits, name: name ?? "semaphore")
     }

@@ -26,7 +26,7 @@ final class SemaphoreCore: @unchecked Sendable {
         return "'\(name)', \(permits - free) of \(permits) permits taken, \(waiting) tasks wait"
     }
 
-    /// The calling task, of a semaphore with one permit; other semaphores do not look.
+    /// The calling task, for a semaphore with one permit; other semaphores do not check it.
     private var task: UInt? {
         guard permits == 1 else { return nil }
         // An address, which is compared and never dereferenced.
@@ -39,7 +39,7 @@ final class SemaphoreCore: @unchecked Sendable {
         return withState { $0.take(as: task) }
     }
 
-    /// Enters if a permit is free; else the caller waits for one as the result.
+    /// Enters if a permit is free; else the caller waits for one with the result.
     ///
     /// Not async: a task that need not wait makes no async call.
     @usableFromInline
@@ -55,7 +55,7 @@ final class SemaphoreCore: @unchecked Sendable {
             if let waiter = join() { return waiter }
             noteOwner()
         }
-        // Asked now, too: the cancellation may have come just before another task left.
+        // Checked here, too: the cancellation may have happened just before another task left.
         try leaveIfCancelled()
         return nil
     }
@@ -66,7 +66,7 @@ final class SemaphoreCore: @unchecked Sendable {
         return withState { $0.take(as: nil) ? nil : $0.append(priority) }
     }
 
-    /// Notes that the calling task has the permit that was taken for it.
+    /// Records that the calling task holds the permit that was taken for it.
     func noteOwner() { if let task { withState { $0.owner = task } } }
 
     /// Suspends the calling task until it has the permit; throws if it is cancelled before.
@@ -85,7 +85,7 @@ final class SemaphoreCore: @unchecked Sendable {
             return waiter.error
         }
         if let error { throw error }
-        // It may have been cancelled before it was suspended, and got the permit after that.
+        // It may have been cancelled before it was suspended, and received the permit after that.
         try leaveIfCancelled()
     }
 
@@ -101,8 +101,8 @@ final class SemaphoreCore: @unchecked Sendable {
 
     private func trapNested() -> Never {
         stopMisuse(
-            "A task that is inside '\(name)' asked for it again: the inner call would wait for the "
-                + "outer one for ever (law 35). Call the inner part without it.")
+            "A task that is inside '\(name)' requested it again: the inner call would wait for the "
+                + "outer one forever (law 35). Call the inner part without it.")
     }
 }
 

@@ -3,8 +3,8 @@ internal import ExecutionContexts
 /// The permits of a semaphore and the tasks that wait for them; the semaphore guards it.
 ///
 /// - Permits are free only while no task waits.
-/// - A returned permit goes to a waiter: to the first of the highest priority. Every
-///   `fairness`th goes to the task that has waited longest, so that none waits for ever.
+/// - A returned permit goes to a waiter: to the first of the highest priority. Every `fairness`th
+///   goes to the task that has waited longest, so that none waits forever.
 struct SemaphoreState: ~Copyable {
     typealias Waiter = SemaphoreWaiter
 
@@ -21,7 +21,7 @@ struct SemaphoreState: ~Copyable {
     private var arrivals: UInt64 = 0
     private var grants: UInt64 = 0
 
-    /// Every how many permits one goes to the task that has waited longest.
+    /// One permit in this many goes to the task that has waited longest.
     static var fairness: UInt64 { 16 }
 
     init(permits: Int) { free = permits }
@@ -69,7 +69,7 @@ struct SemaphoreState: ~Copyable {
         return resumption
     }
 
-    /// Moves a waiter behind those that have the higher priority already.
+    /// Moves a waiter after those that already have the higher priority.
     mutating func raise(_ waiter: Waiter, to priority: WorkPriority) {
         let before = waiter.priority
         guard !waiter.isAnswered, priority > before else { return }

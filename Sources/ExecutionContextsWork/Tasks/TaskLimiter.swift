@@ -1,6 +1,6 @@
 public import ExecutionContexts
 
-/// Runs async code on a context, at most so many bodies at a time; a body keeps its permit while it
+/// Runs async code on a context, at most `limit` bodies at a time; a body keeps its permit while it
 /// awaits.
 ///
 /// ```swift
@@ -51,7 +51,7 @@ public struct TaskLimiter<Base: ExecutionContext>: Sendable {
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Async<Value> {
         let waiter = core.join()
-        // A task always starts, also one that is cancelled before: so it takes its place, or
+        // A task always starts, even if it was cancelled before: so it takes its position, or
         // leaves the queue.
         return Async(fileID: fileID, line: line) { [base, core] in
             if let waiter { try await core.wait(as: waiter) } else { core.noteOwner() }

@@ -2,9 +2,9 @@ internal import ExecutionContexts
 
 /// Tasks that wait, in the order of arrival; the owner guards it.
 ///
-/// A waiter that was answered out of turn, by a cancellation, stays until it is the first or until
-/// half of the queue is such waiters. So each step takes constant time on average, and the queue
-/// has at most twice as many elements as tasks that wait.
+/// A waiter that a cancellation has answered stays until it is the first, or until such waiters are
+/// half of the queue. So each step takes constant time on average, and the queue has at most twice
+/// as many elements as waiting tasks.
 struct TaskWaitQueue<Waiter: TaskWaiter>: ~Copyable {
     private var waiters = FIFO<Waiter>()
     private let hasLeft: (Waiter) -> Bool
@@ -20,7 +20,7 @@ struct TaskWaitQueue<Waiter: TaskWaiter>: ~Copyable {
         count += 1
     }
 
-    /// The waiter that came first.
+    /// The first waiter to arrive.
     var first: Waiter? {
         mutating get {
             while let first = waiters.first, hasLeft(first) { _ = waiters.popFirst() }
@@ -28,14 +28,14 @@ struct TaskWaitQueue<Waiter: TaskWaiter>: ~Copyable {
         }
     }
 
-    /// Removes the waiter that came first.
+    /// Removes the first waiter.
     mutating func popFirst() -> Waiter? {
         guard first != nil else { return nil }
         count -= 1
         return waiters.popFirst()
     }
 
-    /// Notes that a waiter of the queue has left.
+    /// Records that a waiter of the queue has left.
     mutating func noteLeft() {
         count -= 1
         guard waiters.count > 2 * count + 16 else { return }

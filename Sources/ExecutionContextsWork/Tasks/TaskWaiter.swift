@@ -1,15 +1,15 @@
 internal import ExecutionContexts
 
-/// A task that waits in a queue for an answer: it may go on, or it ends with an error.
+/// A task that waits in a queue for an answer: it continues, or throws an error.
 ///
-/// A task joins the queue first, and suspends then. So the answer may come in between:
+/// A task joins the queue first, and then suspends. So the answer may arrive in between:
 ///
 /// | step | joined | suspended | answered |
 /// |---|---|---|---|
 /// | `suspend` | becomes suspended | - | the task resumes at once |
 /// | `answer` | becomes answered | becomes answered, and the task must be resumed | nothing |
 ///
-/// Each step is taken inside the owner's section, and so is the look at the answer after the wait.
+/// Each step is taken inside the owner's section, and so is the check of the answer after the wait.
 /// The continuation carries no value and no error: a generic one is looked up at each wait.
 @usableFromInline
 @safe class TaskWaiter: @unchecked Sendable {
@@ -21,11 +21,11 @@ internal import ExecutionContexts
 
     final var isAnswered: Bool { unsafe hasAnswer }
 
-    /// The error that the task ends with; nil if it goes on.
+    /// The error that the task throws; nil if it continues.
     final var error: (any Error)? { unsafe failure }
 
-    /// Answers the task: it goes on, or ends with an error. The owner performs the resumption
-    /// outside its section: to resume a task runs code of the task's executor (law 9).
+    /// Answers the task: it continues, or throws an error. The owner performs the resumption
+    /// outside its section: resuming a task runs code of the task's executor (law 9).
     final func answer(_ error: (any Error)? = nil) -> Resumption? {
         if isAnswered { return nil }
         unsafe (hasAnswer, failure) = (true, error)
@@ -34,7 +34,7 @@ internal import ExecutionContexts
         return unsafe Resumption(continuation)
     }
 
-    /// Keeps the continuation of the suspended task; false if the answer has come.
+    /// Stores the continuation of the suspended task; false if the answer has arrived.
     private func suspend(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
         if isAnswered { return false }
         unsafe self.continuation = continuation
@@ -60,7 +60,7 @@ internal import ExecutionContexts
         }
     }
 
-    /// What is left to do for a task that was answered while it was suspended.
+    /// The pending resumption of a task that was answered while it was suspended.
     @safe struct Resumption {
         private let continuation: UnsafeContinuation<Void, Never>
 

@@ -157,7 +157,7 @@ struct HistoryTests {
                 "carol                     [dequeue = 7]",
             ])
         #expect(
-            error.description.contains("carol: dequeue would have to answer nil, and answered 7."))
+            error.description.contains("carol: dequeue must answer nil, but answered 7."))
     }
 
     @Test func `The report of a long history begins where no operation was in progress`() throws {

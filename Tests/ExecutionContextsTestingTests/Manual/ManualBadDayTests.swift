@@ -83,7 +83,7 @@ struct ManualBadDayTests {
             context.runReady()
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("'busy' was told to run from within its own work"), "\(text)")
+        #expect(text.contains("'busy' was driven from within its own work"), "\(text)")
         #expect(text.contains("law 2"))
     }
     #endif
@@ -106,7 +106,7 @@ struct ManualBadDayTests {
             context.advance(by: .seconds(1))
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("'busy' was told to run by two threads at a time"), "\(text)")
+        #expect(text.contains("'busy' was driven by two threads at a time"), "\(text)")
     }
 
     @Test func `Endless jobs in one call trap with a message instead of hanging`() async throws {

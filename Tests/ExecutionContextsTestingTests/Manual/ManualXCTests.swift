@@ -34,7 +34,7 @@ final class ManualXCTests: XCTestCase {
     func testAFailingContextReportsWithItsName() {
         let reports = Log()
         let context = FailingContext(name: "disk") { message in
-            XCTAssertTrue(message.contains("'disk', which this test says is not used"), message)
+            XCTAssertTrue(message.contains("'disk', which this test declares unused"), message)
             reports.add(1)
         }
         context.execute {}

@@ -51,7 +51,7 @@ struct PlainSemaphoreEdgeTests {
         #expect(failure.kind == .lostWakeUp)
         #expect(
             failure.happened.contains(
-                "'alice' waits for 'a semaphore', which 'bob' has signalled last"), "\(report)")
+                "'alice' waits for 'a semaphore', which 'bob' signalled last"), "\(report)")
         let story = failure.trace.joined(separator: "\n")
         #expect(story.contains("signals 'a semaphore'"), "\(story)")
         #expect(story.contains("waits for 'a semaphore'"), "\(story)")

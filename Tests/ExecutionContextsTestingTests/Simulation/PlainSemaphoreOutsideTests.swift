@@ -80,7 +80,7 @@ struct PlainSemaphoreOutsideTests {
         mayLeave.signal()
         #expect(report.failure?.kind == .lostWakeUp, "\(report)")
         #expect(
-            report.failure?.happened.contains("queue, a timer or a thread of the system") == true,
+            report.failure?.happened.contains("queues, timers and threads of the system") == true,
             "\(report)")
         // What was reported as lost came later.
         mayLeave.signal()

@@ -215,7 +215,7 @@ struct PlainTaskWaitTests {
             Self.waitForOwnThread(waits)
         }
         #expect(report.failure?.kind == .lostWakeUp, "\(report)")
-        #expect(report.description.contains("needs a double"), "\(report)")
+        #expect(report.description.contains("with a test double"), "\(report)")
         #expect(report.failure?.token != nil)
         let ignoring = await search("ignored", schedules: 1, ignoring: [.lostWakeUp]) { _ in
             await Task.yield()

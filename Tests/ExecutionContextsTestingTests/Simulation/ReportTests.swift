@@ -25,7 +25,7 @@ struct ReportTests {
         #expect(report.distinctSchedules <= report.schedules)
         if report.isComplete { #expect(report.distinctSchedules == report.schedules) }
         #expect(report.choices > 0 && report.pendingTimes == 0)
-        #expect(report.description.contains("of the first one"), "\(report)")
+        #expect(report.description.contains("of the first schedule"), "\(report)")
         #expect(!report.description.contains("did not race"), "\(report)")
     }
 
@@ -65,7 +65,7 @@ struct ReportTests {
     @Test func `Law 33: a complete search says so, and a failure speaks for itself`() {
         let complete = search("complete", strategy: .exhaustive, Self.count)
         #expect(complete.isComplete)
-        #expect(complete.description.contains("No other is left to try."), "\(complete)")
+        #expect(complete.description.contains("No schedule is left to try."), "\(complete)")
         let failed = search("failing") { sim in
             Self.count(sim)
             sim.finally("never") { false }

@@ -14,7 +14,7 @@ struct SimulationMisuseTests {
 
     @Test(arguments: [0, -1])
     func `Law 33: a search of no schedules is refused`(count: Int) {
-        expectMisuse(search("none", schedules: count) { _ in }, "Ask for one at least")
+        expectMisuse(search("none", schedules: count) { _ in }, "Pass at least 1")
     }
 
     @Test func `Law 33: more waiting jobs than a simulated pool has threads are no lost wake-up`() {

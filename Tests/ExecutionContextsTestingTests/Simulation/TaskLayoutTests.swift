@@ -6,14 +6,14 @@ import Testing
 @Suite struct TaskLayoutTests {
     @Test func `this runtime lays tasks out as is known`() throws {
         try #require(ProcessExecutors.areKnown)
-        _ = TaskDoors.open
+        _ = RuntimeHooks.install
         #expect(TaskLayout.isKnown())
     }
 
     // Each task stands for a runtime in which one step of the look is different.
     @Test func `a step that is not as is known is found`() throws {
         try #require(ProcessExecutors.areKnown)
-        _ = TaskDoors.open
+        _ = RuntimeHooks.install
         #expect(!TaskLayout.isKnown(by: { TaskLayout.retained(Task.detached {}) }))
         #expect(
             !TaskLayout.isKnown(by: { TaskLayout.retained(Task.detached { await Task.yield() }) }))

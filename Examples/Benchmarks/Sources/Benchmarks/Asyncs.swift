@@ -4,7 +4,7 @@ import Measuring
 /// `Async` beside its alternatives: a detached task whose value is awaited, and a continuation.
 ///
 /// Callbacks and functions capture nothing, as in all benchmarks. A task awaits the tasks one after
-/// the other.
+/// another.
 enum AsyncBenchmarks {
     static func run(_ bench: Bench) {
         let count = bench.count(200_000)

@@ -2,7 +2,7 @@ import Dispatch
 import ExecutionContexts
 import Foundation
 
-/// What the library takes of the machine while there is nothing to do, beside Dispatch.
+/// The resources that the library uses while there is nothing to do, compared with Dispatch.
 enum EnergyBenchmarks {
     static func run(_ bench: Bench) {
         compare(
@@ -59,8 +59,7 @@ enum EnergyBenchmarks {
         return source
     }
 
-    /// Prepares each alternative, lets it come to rest, and measures a while in which nothing is
-    /// asked of it.
+    /// Prepares each alternative, waits until it is idle, and measures it while idle.
     private static func compare(
         _ bench: Bench, _ name: String, ours: @escaping () -> () -> Void,
         theirs: @escaping () -> () -> Void

@@ -95,7 +95,7 @@ enum FlightBenchmarks {
         bench.figure("starts for 64 subscribers", "\(starts.value / keys / rounds)", bar: "1")
     }
 
-    /// Builds a long chain of works, each of which depends on the one before it.
+    /// Builds a long chain of works, each of which depends on the previous one.
     private static func chain(_ bench: Bench) {
         let count = bench.count(20_000)
         let context = GlobalContext().serial(named: "chain")

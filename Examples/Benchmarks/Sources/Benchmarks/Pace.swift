@@ -1,6 +1,6 @@
 import Foundation
 
-/// How fast the machine is while a suite runs: others may use its processors, too.
+/// The speed of the machine while a suite runs: other programs may use its processors, too.
 ///
 /// The times of two runs are comparable only where their paces are alike.
 struct Pace {
@@ -13,7 +13,7 @@ struct Pace {
             max(before, Self.lockTime()).formatted(1))
     }
 
-    /// Nanoseconds to lock and unlock what no other thread uses: the median of several rounds.
+    /// Nanoseconds to lock and unlock an uncontended lock: the median of several rounds.
     private static func lockTime() -> Double {
         let (lock, count) = (NSRecursiveLock(), 200_000)
         let rounds = (0..<9).map { _ in

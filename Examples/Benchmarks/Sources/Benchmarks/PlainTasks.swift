@@ -63,8 +63,8 @@ enum PlainTaskBenchmarks {
 
     // MARK: By chance and by search
 
-    /// How long a program runs again and again until its fault shows: without a simulation, and in
-    /// a search. The middle one of three attempts each.
+    /// The time until a program's fault shows, when it runs repeatedly: without a simulation, and
+    /// in a search. The median of three attempts each.
     static func faults(_ bench: Bench) {
         let patience = Double(bench.count(3_000)) / 1_000
         withMainThreadFree { for bug in SeededBug.plain { fault(bug, bench, patience) } }

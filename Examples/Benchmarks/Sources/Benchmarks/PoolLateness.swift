@@ -42,7 +42,7 @@ enum PoolLateness {
         }.joined(separator: " / ")
     }
 
-    /// The pool, and when it gets a job that is due.
+    /// The pool, and the instant at which it receives a due job.
     private struct NotedPool: ExecutionContext {
         let due: UInt64
         let samples: Samples

@@ -30,7 +30,7 @@ enum RecordingBenchmarks {
         dump(bench, recorder, count)
     }
 
-    /// Measures what a dump costs the thread that asks for it.
+    /// Measures the cost of a dump for the thread that requests it.
     private static func dump(_ bench: Bench, _ recorder: Recorder, _ count: Int) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             UUID().uuidString)

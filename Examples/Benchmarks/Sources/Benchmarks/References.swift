@@ -3,9 +3,10 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import ExecutionContextsWork
 
-/// What one operation allocates and counts: no noise of other programs, so a test checks it.
+/// The allocations and reference counts of one operation: other programs add no noise, so a test
+/// checks them.
 enum ReferenceBenchmarks {
-    /// What an operation takes of the Swift runtime, or may take at most.
+    /// The cost of an operation in the Swift runtime, or its limit.
     struct Cost: Sendable {
         /// Allocated objects, contexts of closures included.
         var objects: Double
@@ -16,7 +17,7 @@ enum ReferenceBenchmarks {
     struct Row: Sendable {
         let name: String
         let limit: Cost
-        /// Performs the operation as often as asked, on the calling thread.
+        /// Performs the operation that many times, on the calling thread.
         let perform: @Sendable (Int) -> Void
 
         init(
@@ -28,7 +29,7 @@ enum ReferenceBenchmarks {
             self.perform = perform
         }
 
-        /// Measures the operation; nil where the runtime does not let a program count.
+        /// Measures the operation; nil where a program cannot count.
         func measured() -> Cost? {
             perform(100)
             let times = 1_000
@@ -76,7 +77,7 @@ enum ReferenceBenchmarks {
             Row("execute on a limited view", objects: 2, counts: 7) {
                 for _ in 0..<$0 { limited.execute { counter.value &+= 1 } }
             },
-            // One of each less in a program that has never had a deadline.
+            // One fewer of each in a program that has never used a deadline.
             Row("submit to a serial view", objects: 9, counts: 34) {
                 for index in 0..<$0 { _ = serial.submit { index } }
             },

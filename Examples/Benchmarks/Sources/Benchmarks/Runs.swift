@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Measuring
 
-/// A task that runs a closure on a context and goes on with its value, beside a call of an actor.
+/// A task that runs a closure on a context and continues with its value, beside a call of an actor.
 enum RunBenchmarks {
     static func run(_ bench: Bench) {
         row(bench, "run, inline; an actor's call", bar: "<= 600 ns") { count in

@@ -3,11 +3,11 @@ import ExecutionContexts
 import ExecutionContextsWork
 import Foundation
 
-/// How costs grow: with the number of threads, and with what is pending.
+/// How costs grow: with the number of threads, and with the number of pending jobs.
 ///
-/// The other side of each row is the smallest size. So the ratio says how many times as fast an
-/// operation is at the larger size: 2 on two threads that share nothing, 1 where what is pending
-/// does not matter.
+/// The other side of each row is the smallest size. So the ratio is the speed of an operation at
+/// the larger size relative to that: 2 on two threads that share nothing, 1 where pending jobs do
+/// not matter.
 enum ScaleBenchmarks {
     static func run(_ bench: Bench) {
         bench.figure("processors", "\(cores)")
@@ -95,7 +95,7 @@ enum ScaleBenchmarks {
         func standing(_ size: Int) -> [DelayedWork] {
             (0..<size).map { GlobalContext().schedule(after: .seconds(3_600 + $0)) {} }
         }
-        // One timer has all of them, so the smaller number is measured first.
+        // One timer holds all of them, so the smaller number is measured first.
         var delays = standing(few)
         var small = (0...bench.rounds).map { _ in delay() }
         delays += standing(pending - few)

@@ -1,12 +1,13 @@
 import Foundation
 
-/// Runs suites in a process each, so that the threads that one suite leaves slow no other one.
+/// Runs each suite in a separate process, so that the threads that one suite leaves do not slow
+/// others.
 enum SuiteProcesses {
     struct Fault: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// Says that the process ends with its input, which its parent keeps open.
+    /// The flag of a process that ends with its input, which its parent keeps open.
     static let childFlag = "--child"
 
     /// In the process of one suite: ends it when its parent has ended.
@@ -17,7 +18,7 @@ enum SuiteProcesses {
         }
     }
 
-    /// Runs the suites one after the other, and returns what they have measured.
+    /// Runs the suites one after another, and returns their results.
     static func run(_ suites: [Suite], isQuick: Bool, only: String?) throws -> [ResultLine] {
         var options: [String] = []
         if isQuick { options.append("--quick") }

@@ -3,8 +3,8 @@ import ExecutionContextsWork
 import Foundation
 import Measuring
 
-/// Semaphores of tasks and channels beside what plain Swift has: an actor with continuations, and
-/// `AsyncStream`, which has no limit and keeps no sender waiting.
+/// Semaphores of tasks and channels beside their plain Swift equivalents: an actor with
+/// continuations, and `AsyncStream`, which has no limit and never suspends a sender.
 enum TaskLimitBenchmarks {
     static func run(_ bench: Bench) {
         lock(bench)

@@ -27,15 +27,15 @@ guard arguments.isSubset(of: known.union(Suite.names)), !arguments.contains("--h
         "--json writes the results as JSON. --report replaces the tables of Performance.md and draws charts,"
     )
     print("and replaces the kept runs of this kind of machine; with --again it keeps them, too.")
-    print("--runs says where they are, else it is Examples/Benchmarks/runs.tsv.")
+    print("--runs is the file of the kept runs; by default Examples/Benchmarks/runs.tsv.")
     print("Every row compares two alternatives in one process, which alternate round by round.")
     exit(arguments.contains("--help") ? 0 : 2)
 }
 
-// Said before the measuring, which takes long.
+// Checked before the measurements, which take long.
 if folder != nil, !Report.canKeep(in: runs) {
     print("There is no folder for '\(runs)'.")
-    print("Run this in the root of the repository, or say with --runs where the runs are.")
+    print("Run this in the root of the repository, or pass the file of runs with --runs.")
     exit(2)
 }
 

@@ -1,6 +1,6 @@
-// Counts what the program itself asks of the Swift runtime: while it counts, the program's calls of
-// these functions go through functions of this file. It changes the addresses that the dynamic
-// linker has put into the program, which names them in its relocations.
+// Counts the program's own calls of the Swift runtime: while it counts, the program's calls of
+// these functions go through functions of this file. It replaces the addresses that the dynamic
+// linker stored in the program, which its relocations list.
 #define _GNU_SOURCE
 #include "CountReferences.h"
 
@@ -26,7 +26,7 @@ static void *count_alloc(void *type, uintptr_t size, uintptr_t mask) {
     return real[ALLOC](type, size, mask);
 }
 
-// The other functions have one parameter, and pass on what is in the registers of the others.
+// The other functions have one parameter, and preserve the registers of the others.
 #define COUNTING(name, index)                                                                      \
     static void *name(void *object, uintptr_t second, uintptr_t third) {                           \
         counted.counts += counts_here;                                                             \

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Birds
 
-/// What cancelling reaches, and that it leaves nothing alive and nothing pending.
+/// Cancelling reaches every stage, and leaves nothing alive and nothing pending.
 struct BirdCancellingTests {
     let work = ManualContext(name: "work")
     let callbacks = ManualContext(name: "callbacks")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Birds
 
-/// The service without a network: its results, when they come and on which context, in both forms.
+/// The service without a network: its results, their time and their context, in both forms.
 struct BirdDataSourceTests {
     let results = Results()
     let names = ["wren", "robin", "dipper"]

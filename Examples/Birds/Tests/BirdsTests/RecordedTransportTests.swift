@@ -5,7 +5,7 @@ import Testing
 
 @testable import Birds
 
-/// What a recorder shows of requests.
+/// A recorder shows each request.
 struct RecordedTransportTests {
     private let base = FakeTransport(isManual: true)
     private let recorder = Recorder()

@@ -1,6 +1,6 @@
 import ExecutionContextsTesting
 
-/// Is meant to sell each seat once: ordinary Swift, without a word about contexts.
+/// Should sell each seat once: ordinary Swift, without contexts.
 actor BoxOffice {
     private var sold: Set<Int> = []
     private let bank = Bank()

@@ -2,10 +2,10 @@ import ExecutionContextsTesting
 import Foundation
 import Pages
 
-/// An office with a bug, and how it is searched.
+/// An office with a bug, and its search.
 struct Demonstration: Sendable {
     let name: String
-    /// What the bug is, in a sentence.
+    /// The bug, in a sentence.
     let cause: String
     let search: @Sendable (_ isMended: Bool, _ token: String?) async -> SimulationReport
 

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import ExecutionContextsTesting
 
-/// Is meant to sell each seat once.
+/// Should sell each seat once.
 protocol TicketOffice: Sendable {
     /// Reserves a seat; false if it is taken.
     func reserve(_ seat: Int) -> Bool

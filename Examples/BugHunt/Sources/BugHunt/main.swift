@@ -10,8 +10,8 @@ import Foundation
 // BugHunt replay TOKEN    runs one schedule of the careless office
 // BugHunt actor ...       the same for the actor
 //
-// A token in the environment is replayed as well, in the careless office. The exit code is 0 if all
-// is as expected, and 1 if a search or a replay has failed.
+// A token in the environment is replayed, too, in the careless office. The exit code is 0 if all is
+// as expected, and 1 if a search or a replay has failed.
 var arguments = CommandLine.arguments.dropFirst()
 var office = Demonstration.ofContexts
 if arguments.first == "actor" {

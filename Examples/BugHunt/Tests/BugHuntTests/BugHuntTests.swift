@@ -23,7 +23,7 @@ struct BugHuntTests {
         try expectOnPage(failure)
     }
 
-    /// A build without locations in sources tells the rest.
+    /// A build without source locations shows the rest.
     private func expectOnPage(_ failure: SimulationFailure) throws {
         let lines = failure.description.split(separator: "\n")
         let isWhole = lines.contains { $0.contains(".swift:") && $0.contains(" | ") }
@@ -35,7 +35,7 @@ struct BugHuntTests {
         let token = try #require(hunt(isMended: false).failure?.token)
         let again = try #require(hunt(isMended: false, replay: token).failure)
         #expect(try page().contains("\n\(again.description.split(separator: "\n").last!)\n"))
-        // The mended office has other operations, so its replay shows nothing, and says so.
+        // The mended office has other operations, so its replay reports that it proves nothing.
         #expect(hunt(isMended: true, replay: token).failure?.kind == .unfit)
         let mended = hunt(isMended: true)
         #expect(mended.failure == nil)
@@ -46,7 +46,7 @@ struct BugHuntTests {
     @Test func `The drawing tells each reservation, its answer and each change of customer`() throws
     {
         let failure = try #require(hunt(isMended: false).failure)
-        // Without the lines of the sources, so that a build without them tells the same.
+        // Without the source lines, so that a build without them gives the same text.
         #expect(failure.trace == Self.drawing, "\(failure.trace.joined(separator: "\n"))")
         for row in Self.drawing.dropFirst(2) {
             let texts = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

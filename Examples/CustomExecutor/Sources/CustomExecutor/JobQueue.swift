@@ -1,6 +1,6 @@
 import ExecutionContexts
 
-/// Jobs in the order of submission. It keeps no reference to a job that was removed (law 10).
+/// Jobs in the order of submission. It retains no removed job (law 10).
 struct JobQueue {
     private var incoming: [Work] = []
     /// The front of the queue in reverse order, so that the first job is cheap to remove.

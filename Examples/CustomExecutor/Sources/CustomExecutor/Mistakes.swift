@@ -20,8 +20,7 @@ struct ClaimsEveryThread: ExecutionContext {
     var isCurrent: Bool? { !Thread.isMainThread }
 }
 
-/// Keeps the last closure, perhaps for a log, and so all that the closure captures. It breaks
-/// law 10.
+/// Retains the last closure, perhaps for a log, and so all its captures. It breaks law 10.
 struct RemembersTheLast: SerialContext {
     private let last = LockedResource<Work?>(nil, lockedBy: .section)
     private let queue = DispatchQueue(label: "remembers")

@@ -16,7 +16,7 @@ enum Report {
     static func run(_ limits: Runner.Limits) -> Bool {
         let drivers = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
         let runner = Runner(limits, drivers: drivers)
-        // This warm-up excludes objects that are made once or kept from their first use on.
+        // This warm-up excludes objects that are created once or kept from their first use on.
         runner.run(for: min(5, limits.seconds / 3))
         let before = settled(like: nil)
         let start = Date()

@@ -83,7 +83,8 @@ final class Round: Sendable {
     /// Waits until all jobs and events have happened.
     func finish() {
         if group.wait(timeout: .now() + .seconds(Self.patience)) == .timedOut {
-            Faults.shared.add(.lost, "\(area): a job or an end did not come in \(Self.patience) s")
+            Faults.shared.add(
+                .lost, "\(area): a job or an end did not happen in \(Self.patience) s")
         }
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Threads that run rounds of random areas until a limit of time or operations is reached.
 ///
-/// The calling thread looks for rounds that are stuck.
+/// The calling thread looks for stuck rounds.
 final class Runner: Sendable {
     struct Limits: Sendable {
         var seconds = 60.0
@@ -47,7 +47,7 @@ final class Runner: Sendable {
         }
         let ended = NSCondition()
         while live.load(ordering: .acquiring) > 0 {
-            // The condition is never signalled: this thread looks again after each time limit.
+            // The condition is never signalled: this thread checks again after each time limit.
             ended.lock()
             _ = ended.wait(until: Date().addingTimeInterval(0.05))
             ended.unlock()

@@ -76,8 +76,7 @@ static void count(queue_t queue) {
 }
 
 // The next definition of the same name, which is Dispatch's. The first call looks it up. Where the
-// simulator of ExecutionContextsTesting is in the program, it has a definition of its own, which
-// comes before that.
+// simulator of ExecutionContextsTesting is linked, its definition precedes Dispatch's.
 static void *next(_Atomic(void *) *known, const char *name) {
     void *function = atomic_load_explicit(known, memory_order_acquire);
     if (function != NULL) return function;
@@ -92,13 +91,13 @@ static void *next(_Atomic(void *) *known, const char *name) {
 
 #define FORWARD(name, parameters, arguments)                                                                           \
     void name parameters;                                                                                              \
-    extern void ecs_door_##name parameters __attribute__((weak));                                                      \
+    extern void ecs_own_##name parameters __attribute__((weak));                                                       \
     void name parameters {                                                                                             \
         static _Atomic(void *) known;                                                                                  \
         void(*real) parameters =                                                                                       \
-            ecs_door_##name ? ecs_door_##name : (void(*) parameters)next(&known, #name);                               \
+            ecs_own_##name ? ecs_own_##name : (void(*) parameters)next(&known, #name);                                 \
         count(queue);                                                                                                  \
-        /* The simulator asks what calls it: not this function. */                                                     \
+        /* The simulator checks its caller, which must not be this function. */                                        \
         __attribute__((musttail)) return real arguments;                                                               \
     }
 

@@ -41,9 +41,9 @@ func demonstrate(isQuick: Bool) throws -> [String] {
     return faults
 }
 
-/// Says beforehand why a shared context shortens a prefetch from files so little, and shows it.
+/// Explains why a shared context shortens a prefetch from files so little, and shows it.
 private func explain(with pictures: PictureFolder) throws {
-    // The first one also starts threads, which the others find started.
+    // The first one also starts threads, which the others reuse.
     _ = try RecordedPrefetch(.apart, of: pictures)
     let recorded = try Arrangement.allCases.map { try RecordedPrefetch($0, of: pictures) }
     print(

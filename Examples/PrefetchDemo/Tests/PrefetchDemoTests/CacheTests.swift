@@ -6,7 +6,7 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// What the caches keep, for how long, and where an image is while it is being written.
+/// The contents of the caches, their lifetime, and the place of an image while it is being written.
 @Suite(.patient)
 struct CacheTests {
     private let first = ImageRequest(path: "1", width: 4)

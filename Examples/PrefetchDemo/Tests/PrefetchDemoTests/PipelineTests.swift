@@ -7,7 +7,7 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// Which requests share which work.
+/// Requests share work.
 @Suite(.patient)
 struct PipelineTests {
     private let rig = Rig()

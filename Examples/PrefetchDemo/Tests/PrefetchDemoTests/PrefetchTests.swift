@@ -16,7 +16,7 @@ struct PrefetchTests {
     /// Runs jobs until only the reading of files is left.
     private func untilReading() {
         rig.context.runReady()
-        // The look-ups in the disk cache, which have low priority as well.
+        // The look-ups in the disk cache, which also have low priority.
         while rig.queue.pendingCount + rig.queue.runningCount > 0,
             rig.loader.liveCount < requests.count
         {
@@ -103,7 +103,7 @@ struct PrefetchTests {
         own.runReady()
         prefetcher.stop([requests[0]])
         prefetcher.start([requests[0]])
-        // The end comes before the prefetcher has stopped, and is delivered behind the stop.
+        // The end happens before the prefetcher has stopped, and is delivered after the stop.
         rig.runAll()
         own.runReady()
         #expect(ends.value == 0)

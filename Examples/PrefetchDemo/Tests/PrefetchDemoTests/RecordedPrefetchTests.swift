@@ -6,7 +6,7 @@ import Testing
 
 @testable import PrefetchDemo
 
-/// What the recordings of the two arrangements show.
+/// The recordings of the two arrangements.
 @Suite(.patient)
 struct RecordedPrefetchTests {
     @Test(arguments: Arrangement.allCases)

@@ -13,9 +13,8 @@ extension SimulatedWorld {
     /// ```
     ///
     /// It is a scheduling point. The schedule decides, so the decision is searched, shrunk and
-    /// replayed as the order of threads is: a failure tells the chances that it needs, by their
-    /// names. In the usual order, which runs first, none happens. `.exhaustive` tries both answers
-    /// wherever it is asked.
+    /// replayed like the order of threads: a failure names the chances that it needs. In the usual
+    /// order, which runs first, none happens. `.exhaustive` tries both answers at each call.
     public func chance(_ name: String) -> Bool {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
@@ -36,7 +35,7 @@ extension SimulatedWorld {
     public func choice<Value>(_ name: String, of values: [Value]) -> Value {
         guard let usual = values.first else {
             fatalError(
-                "sim.choice(\"\(name)\") was given no values, and has to return one. Give it the usual value first (law 33)."
+                "sim.choice(\"\(name)\") has no values to choose from. Pass the usual value first (law 33)."
             )
         }
         for value in values.dropFirst() where chance("\(name) \(value)") { return value }

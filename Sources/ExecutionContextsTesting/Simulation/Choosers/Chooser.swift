@@ -5,7 +5,7 @@ struct Situation {
     var operation: Int
     /// Whether the running thread can continue.
     var stays: Bool
-    /// Whether the running thread asks the others to run first.
+    /// Whether the running thread yields to the others.
     var yields: Bool
     /// Whether the running thread has just created a task, in the middle of a job.
     var creates: Bool
@@ -17,7 +17,7 @@ struct Situation {
     var usual: Int
     /// All threads, with what each is about to do.
     var threads: [SimulatedThread]
-    /// The number of the object that the running thread uses when it goes on, if it uses one.
+    /// The number of the object that the running thread uses when it continues, if it uses one.
     var object: Int?
 }
 
@@ -26,13 +26,13 @@ class Chooser {
     /// A number for each thread, and for the clock.
     static let zeros = [Int](repeating: 0, count: Schedule.time + 1)
 
-    /// This chooser, or the one that it asks, if that looks at what each step uses.
+    /// This chooser, or the one it delegates to, if it needs to know what each step uses.
     var orders: LoggingChooser? { nil }
 
-    /// How many reversals it has found and tried, if it looks for them.
+    /// How many reversals were found and tried, if the chooser looks for them.
     var reversals: Reversals? { nil }
 
-    /// The conflicting operations of the schedules that it has looked at, if it does.
+    /// The conflicting operations of the schedules that the chooser examined, if it does.
     var pairs: ConflictingPairs? { nil }
 
     /// Begins a new schedule.
@@ -44,7 +44,7 @@ class Chooser {
     /// Whether something happens that usually does not.
     func chance(_ situation: Situation) -> Bool { false }
 
-    /// Ends a schedule, in which each thread did so many operations.
+    /// Ends a schedule; `operations` is the number of each thread's operations.
     func end(operations: [Int]) {}
 }
 
@@ -57,10 +57,10 @@ struct Reversals {
 /// Runs the usual schedule, and counts its choices.
 final class CountingChooser: Chooser {
     /// At how many points another thread could have run, and at how many of them the running thread
-    /// could go on as well.
+    /// could continue, too.
     private(set) var choices = 0
     private(set) var interruptions = 0
-    /// How often the program has asked whether something happens by chance.
+    /// How often the program called `chance`.
     private(set) var chances = 0
     /// At how many points a delay, a sleep or a time limit was pending while a thread could run.
     var pendingTimes = 0
@@ -137,7 +137,7 @@ class TimedChooser: Chooser {
 
     final override func choose(_ situation: Situation) -> Int {
         if situation.hasTime {
-            // Some races of time need it to pass once, and others again and again.
+            // Some races need time to advance once, others again and again.
             let oneIn = timesOneIn ?? [4, 16, 64][rng.below(3)]
             timesOneIn = oneIn
             if rng.below(oneIn) == 0 { return Schedule.time }
@@ -170,7 +170,7 @@ final class PortfolioChooser: Chooser {
     private let choosers: [Chooser]
     private let reversing: ReversingChooser?
     private var round = 0
-    private var turn = 0
+    private var randomRound = 0
     private var current: Chooser
 
     init(_ choosers: [Chooser], reversing: ReversingChooser?) {
@@ -187,13 +187,13 @@ final class PortfolioChooser: Chooser {
     override var pairs: ConflictingPairs? { reversing?.pairs }
 
     override func begin() {
-        // Reversals find soon most of what they find.
+        // Reversals find most of their bugs in early schedules.
         let oneIn = round < 60 ? 2 : round < 1_000 ? 8 : 16
         if let reversing, !reversing.isDone, round % oneIn == 0 {
             current = reversing
         } else {
-            current = choosers[turn % choosers.count]
-            turn += 1
+            current = choosers[randomRound % choosers.count]
+            randomRound += 1
         }
         round += 1
         current.begin()
@@ -201,7 +201,7 @@ final class PortfolioChooser: Chooser {
 
     override func choose(_ situation: Situation) -> Int {
         // Pausing a job takes another system thread: only some schedules do so at new tasks.
-        if situation.creates && turn % 4 != 0 { return situation.usual }
+        if situation.creates && randomRound % 4 != 0 { return situation.usual }
         return current.choose(situation)
     }
 
@@ -224,15 +224,15 @@ extension SimulationStrategy {
         }
     }
 
-    /// Reversals find what few switches show; changes at few points, what a thread must be kept
-    /// from for long; the walk and the sampling, what needs many switches. `Corpus strategies`
-    /// compares them.
+    /// Reversals find bugs that need few switches; priorities, bugs for which a thread must be
+    /// delayed for long; the walk and the sampling, bugs that need many switches.
+    /// `Corpus strategies` compares them.
     private func portfolio(_ seed: UInt64, _ time: SimulationTime) -> Chooser {
         let two = PriorityChooser(seed: seed &* 5 &+ 1, depth: 2)
         let five = PriorityChooser(seed: seed &* 5 &+ 2, depth: 5)
         let sampling = SamplingChooser(seed: seed &* 5 &+ 3)
         let walk = WalkChooser(seed: seed &* 5 &+ 4)
-        // Reversals are of threads and chances, and not of moments of the clock.
+        // Reversals reorder threads and chances, not instants of the clock.
         let reversing = time == .whenIdle ? ReversingChooser(seed: seed &* 5) : nil
         return PortfolioChooser([five, walk, sampling, two, walk, sampling], reversing: reversing)
     }

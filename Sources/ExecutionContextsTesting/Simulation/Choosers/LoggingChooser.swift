@@ -1,10 +1,10 @@
-/// Chooses by what the steps of a schedule use, which the schedule notes for it.
+/// Chooses by the objects that the steps of a schedule use; the schedule records them here.
 class LoggingChooser: Chooser {
     /// The steps of the schedule that runs.
     private(set) final var log = OrderLog()
     /// The conflicting operations of all its schedules.
     private var conflicts = ConflictingPairs()
-    /// Whether a schedule went on where its log cannot follow it.
+    /// Whether a schedule continued beyond what its log records.
     final var isCut = false
 
     final override var orders: LoggingChooser? { self }
@@ -18,7 +18,7 @@ class LoggingChooser: Chooser {
         log = OrderLog(checked: log.checked, hasTasks: log.hasTasks)
     }
 
-    /// Returns the thread that runs next; `blocked` are those that are about to take a lock that is
+    /// Returns the thread that runs next; `blocked` are the threads about to take a lock that is
     /// taken. With `isChecked`, invariants are checked after each step.
     func choose(_ candidates: UInt64, blocked: UInt64, isChecked: Bool, usual: Int) -> Int {
         usual

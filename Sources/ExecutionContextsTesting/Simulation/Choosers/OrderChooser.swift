@@ -1,11 +1,11 @@
 /// Runs each order of a program's operations that can make a difference, and each of them once.
 ///
-/// Two steps that no thread could tell the order of are tried in one order only:
+/// Two steps whose order no thread could observe are tried in one order only:
 ///
-/// 1. A schedule runs to its end; at a choice the thread that ran goes on.
-/// 2. Of two steps that conflict, and that nothing else puts in order, the later one's thread, or
-///    one that leads to it, must also run at the choice of the earlier one (`Races`).
-/// 3. The last choice with a thread that must run and has not is made again, with that thread.
+/// 1. A schedule runs to its end; at a choice the running thread continues.
+/// 2. Of two steps that conflict, and that nothing else orders, the later one's thread, or one that
+///    leads to it, must also run at the choice of the earlier one (`Races`).
+/// 3. The last choice with a thread that must still run is repeated with that thread.
 /// 4. A thread that has run at a choice sleeps in the schedules that follow, until a step conflicts
 ///    with its own: until then they would repeat what it has shown.
 final class OrderChooser: LoggingChooser {
@@ -16,16 +16,16 @@ final class OrderChooser: LoggingChooser {
         let sleepers: [Sleeper]
         /// How many objects of unknown origin were known.
         let foundCount: Int
-        /// The thread that runs; of a chance, `yes` or `no`.
+        /// The thread that runs; for a chance, `yes` or `no`.
         var chosen: Int
         var step: Int
         var isChance = false
         /// The threads that must run here.
         var wanted: UInt64
-        /// Those that have, with what they did.
+        /// Those that have run, with what they did.
         var done: [Sleeper] = []
 
-        /// What was tried, or need not be. What sleeps are threads, and a chance has none.
+        /// What was tried, or need not be. Only threads sleep, so a chance has no sleepers.
         var known: UInt64 {
             ((isChance ? [] : sleepers) + done).reduce(0) { $0 | 1 << UInt64($1.thread) }
         }
@@ -39,8 +39,7 @@ final class OrderChooser: LoggingChooser {
         /// How many objects of unknown origin were known before that step.
         let foundCount: Int
 
-        /// Whether a step of another thread comes between the tried one and the objects that it
-        /// used.
+        /// Whether a step of another thread conflicts with the tried step's objects.
         func conflicts(with step: OrderLog.Step) -> Bool {
             if usesAll || step.usesAll { return true }
             return accesses.contains { mine in
@@ -67,13 +66,13 @@ final class OrderChooser: LoggingChooser {
     private var checkedCount = 0
     /// Whether the program has tasks.
     private var hasTasks = false
-    /// The step from which on a schedule is new.
+    /// The first step at which the schedule differs from earlier ones.
     private var firstNew = 0
     private var seen: Set<UInt64> = []
 
     /// How many distinct orders have run.
     var orderCount: Int { seen.count }
-    /// Whether a schedule did not begin as the one that it was to repeat in part.
+    /// Whether a schedule did not begin like the one whose prefix it was to repeat.
     private(set) var isLost = false
 
     override func begin() {
@@ -108,7 +107,7 @@ final class OrderChooser: LoggingChooser {
         return begin(thread, depth - 1)
     }
 
-    /// The answers to a chance, in place of threads.
+    /// The answers to a chance, stored in place of threads.
     private static let (no, yes) = (0, 1)
 
     /// Whether something happens that usually does not: both answers are tried.
@@ -144,7 +143,7 @@ final class OrderChooser: LoggingChooser {
     }
 
     private func begin(_ thread: Int, _ choice: Int?) -> Int {
-        // What repeats another schedule shows no new order.
+        // A repetition of another schedule shows no new order.
         if repeats { log.isOpen = false } else { log.begin(thread, choice: choice) }
         return thread
     }
@@ -162,13 +161,13 @@ final class OrderChooser: LoggingChooser {
 
     /// Ends a schedule, and prepares the next one; returns false if none is left.
     func advance() -> Bool {
-        // One that ended before it came to all of the choices that it was to repeat.
+        // The schedule ended before it reached all of the choices that it was to repeat.
         if depth < choices.count { isLost = true }
         if isLost { return false }
         endStep()
         if log.checked.count > checkedCount || log.hasTasks != hasTasks {
-            // Steps were taken for unseen that invariants read, or that tasks could see: begins
-            // again, knowing that.
+            // Some steps were assumed unobserved, but invariants read their values, or tasks could
+            // see them: starts again with that knowledge.
             (choices, seen, firstNew, checkedCount) = ([], [], 0, log.checked.count)
             (hasTasks, isCut) = (log.hasTasks, false)
             return true
@@ -183,7 +182,7 @@ final class OrderChooser: LoggingChooser {
         return advance(after: races)
     }
 
-    /// How many steps a schedule may have of which all orders are tried.
+    /// How many steps a schedule may have for all its orders to be tried.
     private static let mostSteps = 4_000
 
     private func advance(after races: Races?) -> Bool {
@@ -193,7 +192,7 @@ final class OrderChooser: LoggingChooser {
             last.done.append(
                 Sleeper(
                     thread: last.chosen, accesses: step?.accesses ?? [],
-                    // After another answer to a chance the step may use other objects.
+                    // With another answer to a chance, the step may use other objects.
                     usesAll: step.map { $0.usesAll || $0.chances != 1 } ?? false,
                     foundCount: last.foundCount))
             let next = last.wanted & ~last.known
@@ -209,10 +208,10 @@ final class OrderChooser: LoggingChooser {
     /// One of these threads must run at the choice.
     private func want(_ threads: UInt64, _ place: Int) {
         let choice = choices[place]
-        // One that sleeps has run before, with all that follows.
+        // A sleeping thread has run here before, with all that follows.
         if threads & (choice.wanted | choice.known) != 0 { return }
         let known = threads & choice.candidates
-        // None of them can run there: any other may lead to it.
+        // None of them can run there: any other thread may lead to one of them.
         choices[place].wanted |=
             known == 0 ? choice.candidates : 1 << UInt64(known.trailingZeroBitCount)
     }

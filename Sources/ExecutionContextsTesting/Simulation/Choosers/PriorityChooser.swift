@@ -28,8 +28,7 @@ final class PriorityChooser: TimedChooser {
     }
 
     override func chooseThread(_ situation: Situation) -> Int {
-        // In a long schedule a thread that polls would keep one of lower priority from what it
-        // polls for.
+        // In a long schedule, a polling thread would starve the lower-priority thread it polls for.
         if point > 400 && point % 16 == 0 {
             point += 1
             return rng.one(of: situation.candidates)
@@ -41,7 +40,7 @@ final class PriorityChooser: TimedChooser {
         point += 1
         if situation.yields { yields[situation.thread] += 1 }
         let waits = yields[situation.thread] > Self.mostYields
-        // A thread that has run too long, or waits by yielding, lets the others run first.
+        // A thread that has run too long, or waits by yielding, runs after the others.
         if situation.yields && waits || situation.stays && situation.usual != situation.thread {
             priorities[situation.thread] = lowest
             lowest -= 1

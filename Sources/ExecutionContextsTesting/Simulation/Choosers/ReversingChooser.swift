@@ -1,11 +1,11 @@
-/// Reverses races: each schedule is like an earlier one up to a choice, where it lets another
-/// thread run.
+/// Reverses races: each schedule repeats an earlier one up to a choice, and runs another thread
+/// there.
 ///
 /// 1. The first schedule is the usual one.
-/// 2. In each schedule, two steps race if their order can make a difference and nothing else puts
-///    them in order (`Races`). At the choice of the earlier one, a thread that leads to the later
-///    one must run: a reversal, which waits for its schedule.
-/// 3. Schedules with fewer reversals run first. After its reversal a schedule is as usual.
+/// 2. In each schedule, two steps race if their order can make a difference and nothing else orders
+///    them (`Races`). A reversal runs, at the choice of the earlier step, a thread that leads to
+///    the later one. It waits for its schedule.
+/// 3. Schedules with fewer reversals run first. After its last reversal a schedule is as usual.
 ///
 /// So a fault that one reversal shows is found in as many schedules as the usual one has races.
 /// What happens by chance is reversed in the same way.
@@ -13,7 +13,7 @@ final class ReversingChooser: LoggingChooser {
     /// A choice of the schedule that runs.
     private struct Choice {
         let candidates: UInt64
-        /// The thread that runs; of a chance, zero or one.
+        /// The thread that runs; for a chance, zero or one.
         let chosen: UInt8
         var isChance = false
     }
@@ -26,14 +26,14 @@ final class ReversingChooser: LoggingChooser {
     }
 
     private var rng: SeededRNG
-    /// Those that wait for their schedule, by their levels.
+    /// The beginnings that wait for their schedule, by their levels.
     private var waiting: [[Beginning]] = [[Beginning()]]
     private var current = Beginning()
     private var choices: [Choice] = []
     /// The first step after the beginning.
     private var firstNew = 0
     private var isChecked = false
-    /// What schedules began with that ran or wait.
+    /// The beginnings of schedules that ran or wait.
     private var known: Set<UInt64> = []
     /// How many reversals were found, and how many of them had a schedule; the others wait.
     private(set) var found = 0
@@ -72,7 +72,7 @@ final class ReversingChooser: LoggingChooser {
         return thread
     }
 
-    /// What the beginning has at the present choice.
+    /// What the beginning prescribes at the current choice.
     private var wanted: Int? {
         choices.count < current.choices.count ? Int(current.choices[choices.count]) : nil
     }
@@ -93,7 +93,7 @@ final class ReversingChooser: LoggingChooser {
     override func end(operations: [Int]) {
         if isChecked { log.noteCheck() }
         guard log.steps.count <= Self.mostSteps, known.count < Self.mostKnown else { return }
-        // What the schedule begins with before each of its choices.
+        // The prefix of the schedule before each of its choices.
         var beginnings = [Fingerprint()]
         for choice in choices {
             beginnings.append(beginnings[beginnings.count - 1].adding(choice.chosen))
@@ -109,13 +109,13 @@ final class ReversingChooser: LoggingChooser {
         {
             reverse(place, to: 1 - choices[place].chosen)
         }
-        // Also of an order that has run before: at other choices, other threads could run.
+        // Even for an order that has run before: at other choices, other threads could run.
         let races = Races(log)
         count(races)
         races.forEach(from: firstNew) { place, threads in
             let candidates = choices[place].candidates
             let able = threads & candidates
-            // If none of them can run there, any other may lead to it.
+            // If none of them can run there, any other thread may lead to one of them.
             var rest = able == 0 ? candidates : able & (0 &- able)
             while rest != 0 {
                 reverse(place, to: UInt8(rest.trailingZeroBitCount))

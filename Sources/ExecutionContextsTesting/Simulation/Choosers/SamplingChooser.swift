@@ -4,7 +4,7 @@
 /// conflicting steps is about equally likely, however many other steps there are.
 final class SamplingChooser: TimedChooser {
     private var priorities = Chooser.zeros
-    /// Of which operation of a thread its priority is; negative for none.
+    /// The operation of each thread that its priority belongs to; negative for none.
     private var operations = Chooser.zeros
 
     override func begin() {
@@ -20,7 +20,7 @@ final class SamplingChooser: TimedChooser {
             if operations[id] != situation.threads[id].operations {
                 operations[id] = situation.threads[id].operations
                 priorities[id] = 1 + rng.below(1 << 30)
-                // It waits by yielding: the others come first.
+                // It waits by yielding: the others run first.
                 if situation.yields && id == situation.thread { priorities[id] = 0 }
             }
             if best < 0 || priorities[id] > priorities[best] { best = id }

@@ -4,7 +4,7 @@ struct SeededRNG {
 
     init(seed: UInt64) {
         state = seed
-        // Seeds that follow each other begin far apart, and not one step.
+        // Consecutive seeds start far apart, not one step.
         state = bits()
     }
 

@@ -1,12 +1,12 @@
-/// Chooses so that all interleavings of what it looks at are about equally likely.
+/// Chooses so that all interleavings of the watched operations are about equally likely.
 ///
-/// 1. A schedule looks at the uses of some objects, or at all operations.
-/// 2. A thread is drawn that does the next of these: each by the number of those that it has left,
-///    as estimated from earlier schedules.
-/// 3. The running thread goes on until it is about to do one and is not drawn. Then the drawn one
+/// 1. A schedule watches the uses of some objects, or all operations.
+/// 2. The thread that does the next watched operation is drawn, weighted by the number of those
+///    that it has left, as estimated from earlier schedules.
+/// 3. The running thread continues until it is about to do one and is not drawn. Then the drawn one
 ///    runs.
 ///
-/// A schedule that looks at few objects has few switches, all of them where the objects are used.
+/// A schedule that watches few objects has few switches, all of them where the objects are used.
 final class WalkChooser: TimedChooser {
     /// How often each thread uses each of the first objects.
     private struct Uses {
@@ -30,7 +30,7 @@ final class WalkChooser: TimedChooser {
             }
         }
 
-        /// Moves half of the way to what another schedule had, rounded up. So no count returns to
+        /// Moves halfway to the counts of another schedule, rounded up, so no count returns to
         /// zero.
         mutating func approach(_ other: Uses) {
             for object in users.indices where users[object] | other.users[object] != 0 {
@@ -54,12 +54,12 @@ final class WalkChooser: TimedChooser {
 
     private var expectedUses = Uses()
     private var uses = Uses()
-    /// The objects that the schedule looks at, as a set of their numbers; nil for all operations.
+    /// The objects that the schedule watches, as a set of their numbers; nil for all operations.
     private var watched: UInt64?
     private var expected = Chooser.zeros.map { _ in 8 }
-    /// How many of the operations that count each thread has left.
+    /// How many watched operations each thread has left.
     private var left = Chooser.zeros
-    /// The threads that are about to do one of these operations and were not drawn.
+    /// The threads that are about to do a watched operation and were not drawn.
     private var waiting: UInt64 = 0
     private var drawn: Int?
 
@@ -100,7 +100,7 @@ final class WalkChooser: TimedChooser {
         if counts && situation.stays { waiting |= 1 << UInt64(thread) }
         drawn = next
         if waiting & 1 << UInt64(next) != 0 {
-            // It does the operation as it goes on.
+            // It does the operation when it continues.
             waiting &= ~(1 << UInt64(next))
             left[next] -= 1
             drawn = nil

@@ -1,16 +1,16 @@
-/// The queues of Dispatch that one schedule uses, and what waits for its groups.
+/// The Dispatch queues that one schedule uses, and the jobs that wait for its groups.
 ///
-/// A queue is kept until the schedule ends, so that no other one gets its address.
+/// A queue is retained until the schedule ends, so that no other one gets its address.
 final class DispatchQueues {
     // The scheduler owns this. A use after its end would trap, not read freed memory.
     private unowned let scheduler: SimulationScheduler
     private var all: [Word: SimulatedDispatchQueue] = [:]
-    /// Those that have another target now.
+    /// The previous states of queues whose target changed.
     private var earlier: [SimulatedDispatchQueue] = []
-    /// The names of those that the schedule has made.
+    /// The names of the queues that the schedule created.
     private var names: [Word: String] = [:]
     private var suspended: Set<Word> = []
-    /// What runs when a group is empty.
+    /// Jobs that run when a group is empty.
     private var notifications: [(group: SystemCounter, submit: () -> Void)] = []
 
     /// How many jobs of a concurrent queue may run at a time.
@@ -18,15 +18,15 @@ final class DispatchQueues {
 
     init(_ scheduler: SimulationScheduler) { self.scheduler = scheduler }
 
-    /// The schedule has made a queue.
+    /// Records a queue that the schedule created.
     func make(_ queue: SystemQueue, _ name: String) { names[queue.word] = name }
 
-    /// Another queue is at this address, which the schedule has not made.
+    /// Another queue, which the schedule did not create, now has this address.
     func forget(_ queue: SystemQueue) { names[queue.word] = nil }
 
     func known(_ queue: Word) -> SimulatedDispatchQueue? { all[queue] }
 
-    /// A queue, with what the schedule knows of it.
+    /// A queue, with what the schedule knows about it.
     subscript(_ queue: SystemQueue) -> SimulatedDispatchQueue {
         if let known = all[queue.word] { return known }
         let made = add(queue)
@@ -50,11 +50,11 @@ final class DispatchQueues {
         return SimulatedDispatchQueue(queue, name, target: target, base: base, on: scheduler)
     }
 
-    /// A queue has another target, or is no longer suspended.
+    /// A queue changed its target, or was resumed.
     func didChange(_ queue: Word) -> Bool {
         guard let known = all[queue] else { return true }
         if known.queue.target?.word == known.target?.queue.word {
-            known.goOn()
+            known.startJobs()
             return true
         }
         guard known.isIdle else { return false }
@@ -63,18 +63,18 @@ final class DispatchQueues {
         return true
     }
 
-    /// A queue whose jobs nothing starts.
+    /// A queue with jobs that nothing will start.
     var left: String? { all.values.filter(\.hasJobs).map(\.name).min() }
 
     // MARK: Groups
 
-    /// Keeps what is to be submitted when a group is empty.
+    /// Defers a submission until a group is empty.
     func notify(_ group: SystemCounter, _ submit: @escaping () -> Void) {
         group.retain()
         notifications.append((group, submit))
     }
 
-    /// Submits what has waited for groups that are empty now; returns whether something has.
+    /// Submits the jobs whose groups are now empty; returns whether there were any.
     @discardableResult
     func submitNotifications(of group: SystemCounter? = nil) -> Bool {
         guard !notifications.isEmpty else { return false }
@@ -95,8 +95,8 @@ final class DispatchQueues {
     /// Whether something waits for a group that is not empty.
     var hasNotifications: Bool { !notifications.isEmpty }
 
-    /// Keeps the queues that are suspended when a schedule fails: a thread that would resume them
-    /// may never go on, and Dispatch refuses to free them. A suspended queue has references.
+    /// Leaks the queues that are suspended when a schedule fails: the thread that would resume them
+    /// may never continue, and Dispatch traps when a suspended queue is freed.
     func keepSuspended() {
         for (word, queue) in all where queue.queue.isSuspended && !suspended.contains(word) {
             suspended.insert(word)

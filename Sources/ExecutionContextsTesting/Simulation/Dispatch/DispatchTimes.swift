@@ -1,12 +1,13 @@
 internal import CSimulation
 
-/// What the times of Dispatch mean in one schedule.
+/// Maps Dispatch's times to the simulated time of one schedule.
 ///
 /// Dispatch's clock is real, and never shows the same in two runs. So a limit such as `.now() + 60`
-/// is known by what it was made from: it comes as long after the simulated time at which the clock
-/// was read.
+/// is derived from its origin: it is 60 seconds after the simulated time at which the clock was
+/// read.
 struct DispatchTimes {
-    /// The simulated times of what was read or made; the older half is dropped when there are many.
+    /// The simulated times of clock readings and sums; when there are many, the older half is
+    /// dropped.
     private var meanings: (new: [UInt64: Int64], old: [UInt64: Int64]) = ([:], [:])
     private static let most = 2_048
 
@@ -34,7 +35,7 @@ struct DispatchTimes {
         meanings.new[time] = meaning
     }
 
-    /// The simulated time of a limit, the same each time that the schedule asks.
+    /// The simulated time of a limit, the same for each call in a schedule.
     mutating func deadline(of limit: UInt64, at now: Int64) -> Int64 {
         let time = ecs_time_of(limit)
         switch time.kind {
@@ -48,18 +49,18 @@ struct DispatchTimes {
         }
     }
 
-    /// The same for a limit of which nothing is known.
+    /// The same for a limit of unknown origin.
     private func deadline(of time: ecs_time, at now: Int64) -> Int64 {
         let (start, real) = (ecs_clock_start(time.clock), ecs_real_time(time.clock))
-        // Made from what another clock shows a simulated thread, as a date is.
+        // Derived from a reading of another simulated clock, such as a date.
         if (time.value - start - now).magnitude <= (time.value - real).magnitude {
             return time.value - start
         }
-        // Made from the number of nanoseconds that the clock has shown.
+        // Derived from a nanosecond reading of this clock.
         if let last = last[time.clock.rawValue], (time.value - last.value) % 1_000 == 0 {
             return last.now + time.value - last.value
         }
-        // Read before the schedule began. Rounded: the clock has gone on since.
+        // Read before the schedule began. Rounded: the clock has advanced since.
         let left = max(time.value - real, 0)
         let unit: Int64 = left > 50_000_000 ? 10_000_000 : 1_000_000
         return now + (left + unit / 2) / unit * unit

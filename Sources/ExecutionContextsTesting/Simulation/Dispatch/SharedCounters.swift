@@ -1,7 +1,7 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-/// The semaphores and groups that simulated programs have made, for the threads outside of
+/// The semaphores and groups that simulated programs created, to detect threads outside of
 /// simulations that use them.
 enum SharedCounters {
     private struct Made {
@@ -10,7 +10,7 @@ enum SharedCounters {
     }
 
     private static let all = Locked<[Word: Made]>([:])
-    /// A program that makes them without end has no end of addresses.
+    /// A program that creates them endlessly has no limit on addresses.
     private static let most = 100_000
 
     static func add(_ word: Word, _ name: String, _ hosts: HostThreads) {
@@ -20,7 +20,7 @@ enum SharedCounters {
         }
     }
 
-    /// Another object is at this address.
+    /// Another object now has this address.
     static func forget(_ word: Word) {
         all.withLock { all in
             all[word] = nil
@@ -28,7 +28,7 @@ enum SharedCounters {
         }
     }
 
-    /// Forgets what a search has made, which is over.
+    /// Forgets the objects of a search that is over.
     static func forget(all hosts: HostThreads) {
         all.withLock { all in
             all = all.filter { $0.value.hosts !== hosts }
@@ -48,7 +48,7 @@ enum SharedCounters {
             }
         made.hosts.report(
             foreign:
-                "'\(made.name)' was \(verb) by a thread that the simulation does not control. Start threads with spawn, and take "
+                "'\(made.name)' was \(verb) by a thread that the simulation does not control. Start threads with spawn, and use "
                 + "contexts of the simulation: queues, timers and threads of the system run outside (law 33)."
         )
     }

@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
-/// A queue of Dispatch in one schedule, with the jobs that the schedule has given to it.
+/// A Dispatch queue in one schedule, with the jobs that the schedule submitted to it.
 ///
-/// Jobs run on the threads of the outermost queue: that is the last one of the targets before the
-/// system's own. A queue inside it gives its jobs to its target, as Dispatch does:
+/// Jobs run on the threads of the outermost queue: the last of the targets before the system's own.
+/// A queue inside it passes its jobs to its target, as Dispatch does:
 ///
 /// | kind | what its target gets |
 /// |---|---|
@@ -13,7 +13,7 @@ final class SimulatedDispatchQueue {
     /// A job, as the queue that runs it sees it.
     struct Item {
         let isBarrier: Bool
-        /// The step that has submitted it.
+        /// The step that submitted it.
         let step: Int?
         let run: () -> Void
     }
@@ -28,11 +28,11 @@ final class SimulatedDispatchQueue {
     let base: SimulatedJobQueue
     // The scheduler owns this. A use after its end would trap, not read freed memory.
     private unowned let scheduler: SimulationScheduler
-    /// What the target has not got yet.
+    /// The jobs not yet passed to the target.
     private var pending: ArraySlice<Item> = []
-    /// How many jobs the target has got that have not ended.
+    /// How many of the jobs passed to the target have not ended.
     private var active = 0
-    /// Whether that is a barrier, or all jobs of a serial queue.
+    /// Whether the active job is a barrier, or runs all jobs of a serial queue.
     private var isExclusive = false
 
     init(
@@ -47,10 +47,10 @@ final class SimulatedDispatchQueue {
 
     deinit { queue.drop() }
 
-    /// Whether a job is queued here that nothing starts.
+    /// Whether jobs are still queued here.
     var hasJobs: Bool { !pending.isEmpty }
     var isIdle: Bool { target == nil ? base.isIdle : pending.isEmpty && active == 0 }
-    /// Whether threads can run its jobs themselves, without those of the queue.
+    /// Whether a thread can run its own job here without a thread of the queue.
     var isEntered: Bool { target == nil && base.isolation == 0 }
 
     // MARK: Jobs
@@ -66,11 +66,11 @@ final class SimulatedDispatchQueue {
         scheduler.log?.add(.writes, queue.word)
         if let thread = scheduler.caller { scheduler.pass(.releases, queue.word, by: thread) }
         pending.append(Item(isBarrier: isBarrier, step: scheduler.log?.cause(nil), run: run))
-        goOn()
+        startJobs()
     }
 
-    /// Gives the target what may run, after a job, or when the queue is no longer suspended.
-    func goOn() {
+    /// Passes to the target the jobs that may run now: after a job, or when the queue is resumed.
+    func startJobs() {
         guard let target else { return base.wakeWorkers() }
         while let first = pending.first, !isExclusive, !queue.isSuspended {
             let isAlone = isSerial || first.isBarrier
@@ -89,7 +89,7 @@ final class SimulatedDispatchQueue {
         }
     }
 
-    /// Runs the jobs of a serial queue, until nothing is left.
+    /// Runs the jobs of a serial queue until none is left.
     private func runAll() {
         while let item = next() { run(item) }
         didEnd()
@@ -126,7 +126,7 @@ final class SimulatedDispatchQueue {
         HiddenFromSanitizer.begin()
         active -= 1
         isExclusive = false
-        goOn()
+        startJobs()
         HiddenFromSanitizer.end()
     }
 
@@ -134,8 +134,8 @@ final class SimulatedDispatchQueue {
     func close() { pending = [] }
 }
 
-/// A job of a queue of Dispatch that a thread runs.
-struct DispatchTurn {
+/// A job of a Dispatch queue that a thread is running.
+struct DispatchFrame {
     let queue: SimulatedDispatchQueue
     let isExclusive: Bool
 }

@@ -1,8 +1,8 @@
 internal import CSimulation
 
-/// A queue of Dispatch: of a schedule, it keeps what a program has set, and no jobs.
+/// A Dispatch queue. In a schedule it holds what the program has set, and no jobs.
 ///
-/// What uses it keeps it alive.
+/// Its users keep it alive.
 @safe struct SystemQueue {
     private let pointer: UnsafeRawPointer
 
@@ -25,18 +25,18 @@ internal import CSimulation
         return label.isEmpty ? "a queue" : label
     }
 
-    /// Keeps the memory of the queue, and no reference of the program's.
+    /// Keeps the memory of the queue, without a reference of the program's.
     func keep() { unsafe ecs_queue_keep(pointer) }
     func drop() { unsafe ecs_queue_drop(pointer) }
 
-    /// Adds a reference of the program's. It has one itself.
+    /// Adds a reference of the program's, which already has one.
     func retain() { unsafe ecs_dispatch_retain(pointer) }
 
-    /// The object itself, for a caller that has a job of the queue.
+    /// The object itself, for a caller that holds a job of the queue.
     var object: UnsafeRawPointer { unsafe pointer }
 }
 
-/// A job that the program has given to a queue of Dispatch.
+/// A job that the program submitted to a Dispatch queue.
 @safe final class SystemJob {
     private let job: ecs_dispatch_job
     private var isKept: Bool

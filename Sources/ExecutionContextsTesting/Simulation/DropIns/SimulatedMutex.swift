@@ -1,9 +1,9 @@
 internal import ExecutionContexts
 
-/// A mutex that a simulation sees: taking it is a scheduling point, also where it is free.
+/// A mutex that a simulation sees: taking it is a scheduling point, even where it is free.
 ///
-/// It has the operations of `Synchronization.Mutex`, of which a simulation sees only that a thread
-/// waits. One line lets a file use it:
+/// It has the operations of `Synchronization.Mutex`, where a simulation sees only waiting threads.
+/// One line makes a file use it:
 ///
 /// ```swift
 /// typealias Mutex = SimulatedMutex
@@ -13,19 +13,20 @@ internal import ExecutionContexts
 ///
 ///     func value(for key: String, make: () -> Int) -> Int {
 ///         if let known = stored.withLock({ $0[key] }) { return known }
-///         let made = make()                       // two threads may come here
+///         let made = make()                       // two threads may get here
 ///         stored.withLock { $0[key] = made }
 ///         return made
 ///     }
 /// }
 /// ```
 ///
-/// Outside of a simulation it is a lock. A thread that takes it while it has it traps.
+/// Outside of a simulation it is a lock. A thread that takes it while holding it traps.
 public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let section: CriticalSection
     private let box: Box
 
-    /// Has the value alone: the thread sanitizer takes an access to it for one to the whole object.
+    /// Holds only the value: the thread sanitizer treats an access to it as one to the whole
+    /// object.
     private final class Box: @unchecked Sendable {
         // Unchecked: the section guards the value.
         var value: Value
@@ -41,7 +42,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         box = Box(initialValue)
     }
 
-    /// Runs `body` with the value while no other thread has it.
+    /// Runs `body` with the value while no other thread holds the mutex.
     public borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -52,7 +53,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         return unsafe result!
     }
 
-    /// Runs `body` with the value if no thread has it, or returns nil.
+    /// Runs `body` with the value if no thread holds the mutex, or returns nil.
     public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -68,7 +69,7 @@ public struct SimulatedMutex<Value: ~Copyable>: ~Copyable, Sendable {
     private borrowing func refuseSecondEntry() {
         precondition(
             section.isCurrent != true,
-            "The thread takes a SimulatedMutex that it has. A mutex is not recursive: use the value that 'withLock' gave, or a CriticalSection (law 33)."
+            "The thread takes a SimulatedMutex that it already holds. A mutex is not recursive: use the value that 'withLock' passed, or a CriticalSection (law 33)."
         )
     }
 }

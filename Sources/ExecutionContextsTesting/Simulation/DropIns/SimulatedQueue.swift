@@ -3,8 +3,8 @@ internal import ExecutionContexts
 
 /// A queue whose jobs run in a simulation.
 ///
-/// It has the commonest operations of `DispatchQueue`, whose jobs would leave the simulation. One
-/// line lets a file use it:
+/// It has the most common operations of `DispatchQueue`, whose jobs would leave the simulation. One
+/// line makes a file use it:
 ///
 /// ```swift
 /// typealias DispatchQueue = SimulatedQueue
@@ -67,7 +67,7 @@ public final class SimulatedQueue: Sendable {
         return SimulatedQueue(context.name, .simulated(context.core, context))
     }
 
-    /// Submits a job, and goes on.
+    /// Submits a job, and returns at once.
     public func async(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
         execute work: @escaping @Sendable () -> Void
@@ -91,8 +91,8 @@ public final class SimulatedQueue: Sendable {
         }
     }
 
-    /// Submits a job when the deadline has passed, in simulated time. What is left until then is
-    /// rounded to ten milliseconds, since Dispatch's clock is real.
+    /// Submits a job when the deadline has passed, in simulated time. The remaining time is rounded
+    /// to ten milliseconds, since Dispatch's clock is real.
     public func asyncAfter(
         deadline: DispatchTime, qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [],
         execute work: @escaping @Sendable () -> Void

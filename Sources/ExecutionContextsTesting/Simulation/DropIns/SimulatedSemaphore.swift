@@ -4,7 +4,7 @@ internal import ExecutionContexts
 /// A semaphore for which a thread waits in its simulation, instead of blocking it.
 ///
 /// It has the operations of `DispatchSemaphore`, which blocks the one thread that runs. One line
-/// lets a file use it:
+/// makes a file use it:
 ///
 /// ```swift
 /// typealias DispatchSemaphore = SimulatedSemaphore
@@ -27,7 +27,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     private let real: DispatchSemaphore?
     private var count: Int
     private var waiters: [UInt32] = []
-    /// Makes what came before a signal visible to the thread that it lets go on.
+    /// Makes the writes before a signal visible to the thread that it resumes.
     private let edge = Edge()
 
     /// Makes a semaphore. Its name in the text of a failure is its place in the source.
@@ -42,7 +42,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
         host.didMake(Word(of: self), "\(file):\(line)")
     }
 
-    /// Adds one, and lets a thread go on that waits; returns whether one did, as a number.
+    /// Adds one, and resumes a waiting thread; returns whether there was one, as a number.
     @discardableResult
     public func signal() -> Int {
         if let real { return real.signal() }
@@ -85,7 +85,7 @@ public final class SimulatedSemaphore: @unchecked Sendable {
             if host.now >= deadline { return false }
             let number = SimulationHooks.thread
             waiters.append(number)
-            // Woken, it looks whether another thread was faster.
+            // Once woken, it checks whether another thread was faster.
             _ = host.park(until: deadline)
             waiters.removeAll { $0 == number }
         }
@@ -98,9 +98,9 @@ public final class SimulatedSemaphore: @unchecked Sendable {
     }
 }
 
-/// The nanoseconds until an instant of Dispatch's clock, which is a real one; nil for ever.
+/// The nanoseconds until an instant of Dispatch's real clock; nil for `.distantFuture`.
 ///
-/// Rounded, so that a schedule is the same each time: the clock has gone on since the program read
+/// Rounded, so that a schedule is the same each time: the clock has advanced since the program read
 /// it.
 func simulatedInterval(until deadline: DispatchTime) -> Int64? {
     if deadline == .distantFuture { return nil }

@@ -18,12 +18,12 @@ struct DecisionLog: Hashable, Sendable {
         return (word >> 56 & 0xFF, word & 0xFFFF_FFFF_FFFF, word >> 48 & 0xFF)
     }
 
-    /// One decision as a number; beyond the end, one that no decision has.
+    /// One decision as a number; beyond the end, a number that no decision has.
     func word(_ step: Int) -> Int {
         steps.indices.contains(step) ? Int(truncatingIfNeeded: steps[step]) : -1
     }
 
-    /// Equal for equal decisions, and for others only by chance.
+    /// Equal for equal decisions; for others equal only by chance.
     var fingerprint: UInt64 {
         var fingerprint = Fingerprint()
         for step in steps { fingerprint.add(Int(truncatingIfNeeded: step)) }
@@ -50,10 +50,10 @@ struct Difference {
     var message: String {
         guard let step = first.decisions.firstDifference(from: second.decisions) else {
             return
-                "Every step was the same, and what was found was not: first \(found(first)), then \(found(second))."
+                "Every step was the same, but the findings differ: first \(found(first)), then \(found(second))."
         }
         return
-            "They go apart at step \(step + 1): in the first run \(text(first, step)), in the second "
+            "They diverge at step \(step + 1): in the first run \(text(first, step)), in the second "
             + "\(text(second, step))."
     }
 
@@ -64,17 +64,18 @@ struct Difference {
     private func text(_ outcome: Search.Outcome, _ step: Int) -> String {
         // One run ended where the other continued.
         guard let (thread, operation, target) = outcome.decisions[step] else {
-            return "there is nothing more"
+            return "it has ended"
         }
         func name(_ thread: Int) -> String {
             if thread == Schedule.time { return "the clock" }
-            // Of two runs, one may have been traced.
+            // One of the two runs may have been traced.
             let names = first.names.isEmpty ? second.names : first.names
             return names.indices.contains(thread) ? "'\(names[thread])'" : "a thread"
         }
         let choice =
             target == thread
-            ? "goes on" : target == Schedule.chance ? "has a chance" : "lets \(name(target)) run"
+            ? "continues"
+            : target == Schedule.chance ? "takes a chance" : "switches to \(name(target))"
         let events = outcome.events.drop { $0.step < step }.prefix { $0.step <= step + 1 }.prefix(4)
         let around = events.isEmpty ? "" : " (there: \(events.map(\.text).joined(separator: ", ")))"
         return "\(name(thread)) before its operation \(operation) \(choice)\(around)"

@@ -1,4 +1,4 @@
-/// Explains why no thread can run, or finds that the schedule has ended well.
+/// Explains why no thread can run, or finds that the schedule has ended normally.
 struct Diagnosis {
     private let scheduler: SimulationScheduler
 
@@ -17,8 +17,8 @@ struct Diagnosis {
                 return Finding(
                     kind: .misuse,
                     message:
-                        "All \(queue.width) threads that the simulation has for '\(queue.name)' wait, and jobs are queued there. "
-                        + "The system might give them more threads: let fewer jobs wait at a time. \(waits)."
+                        "All \(queue.width) simulated threads of '\(queue.name)' wait, and more jobs are queued there. "
+                        + "The system might add threads: let fewer jobs wait at a time. \(waits)."
                 )
             }
             if let cycle = stuck.lazy.compactMap(cycle).first {
@@ -32,7 +32,7 @@ struct Diagnosis {
                     "\(waits); and no thread is left that could wake \(stuck.count == 1 ? "it" : "them")."
                     + (counters.isEmpty
                         ? ""
-                        : " What a queue, a timer or a thread of the system would signal later is not waited for (law 33).")
+                        : " The simulation does not wait for signals from queues, timers and threads of the system (law 33).")
             )
         }
         if let queue = scheduler.queues.first(where: \.hasJobs) {
@@ -51,7 +51,7 @@ struct Diagnosis {
             return Finding(
                 kind: .leftover,
                 message:
-                    "A job waits for a group that is never left by all, or for a work item that never runs."
+                    "A job waits for a group that never becomes empty, or for a work item that never runs."
             )
         }
         if let delay = scheduler.clock.first {
@@ -74,14 +74,14 @@ struct Diagnosis {
             message:
                 "Nothing is left that could resume \(waits.count == 1 ? "a task" : "\(waits.count) tasks"): "
                 + waits.text
-                + ". Resume each continuation, finish each stream, and cancel tasks that are not needed. What a thread outside of the "
-                + "simulation would resume is not waited for (law 33).")
+                + ". Resume each continuation, finish each stream, and cancel unneeded tasks. The simulation does not "
+                + "wait for outside threads that would resume a task (law 33).")
     }
 
     private func wait(of thread: SimulatedThread) -> String {
         switch thread.wait {
         case .nothing where isolation(of: thread) != nil:
-            let owner = holders(of: thread).map { ", which '\($0.name)' has" }.joined()
+            let owner = holders(of: thread).map { ", which '\($0.name)' holds" }.joined()
             return "'\(thread.name)' waits for the main actor\(owner)"
         case .nothing: return "'\(thread.name)' waits to be woken"
         case .context(let queue):
@@ -95,7 +95,7 @@ struct Diagnosis {
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
         case .systemLock(let lock) where lock.isCondition:
             return
-                "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals: a thread outside, as Process has one, needs a double (law 33)"
+                "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals: replace the outside thread, such as that of Process, with a test double (law 33)"
         case .systemLock(let lock):
             let holder = scheduler.holder(of: lock).map { ", which '\($0.name)' holds" } ?? ""
             return "'\(thread.name)' waits for a lock of the system\(holder)"
@@ -109,7 +109,7 @@ struct Diagnosis {
         }
     }
 
-    /// The threads that keep a semaphore or a group, and the one that used it last.
+    /// The threads that hold a semaphore or a group, and the last one that used it.
     private func users(of counter: SystemCounter) -> String {
         let state = scheduler.counters[counter]
         let holders = holders(of: state).map { "'\($0.name)'" }
@@ -121,10 +121,10 @@ struct Diagnosis {
                 + (last.map { ", last by \($0)" } ?? ", and which no thread has left")
         }
         if state.isLock, !holders.isEmpty { return "which \(holders.joined(separator: ", ")) has" }
-        return last.map { "which \($0) has signalled last" } ?? "which no thread has signalled"
+        return last.map { "which \($0) signalled last" } ?? "which no thread has signalled"
     }
 
-    /// The threads that have a permit of a semaphore which is used as a lock.
+    /// The threads that hold a permit of a semaphore used as a lock.
     private func holders(of state: Counters.State) -> [SimulatedThread] {
         guard state.isLock else { return [] }
         return scheduler.threads.filter { thread in
@@ -132,7 +132,7 @@ struct Diagnosis {
         }
     }
 
-    /// The threads inside a coordinator, or what its writes wait for.
+    /// The threads inside a coordinator, or where its writes wait.
     private func inside(_ word: Word, _ writer: Word, _ writeContext: String) -> String {
         let readers = readers(of: word)
         if let holder = self.writer(writer) { return "in which '\(holder.name)' writes" }

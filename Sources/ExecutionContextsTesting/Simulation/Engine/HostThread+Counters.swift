@@ -1,9 +1,9 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// The semaphores and groups of Dispatch, of which the program's code on this thread makes use.
+// The Dispatch semaphores and groups that the program's code on this thread uses.
 extension HostThread {
-    /// The scheduler, where code of the program calls and no code of the simulation.
+    /// The thread and its scheduler, if the program's code calls, not the simulation's.
     var ofProgram: (SimulatedThread, SimulationScheduler)? {
         guard !isLooking, let thread, let scheduler, scheduler.phase != .over,
             // A condition of the program is checked while the scheduler runs.
@@ -18,13 +18,13 @@ extension HostThread {
         return body()
     }
 
-    /// This thread has made a semaphore with a value, or a group.
+    /// This thread created a semaphore with a value, or a group.
     func didMake(_ counter: SystemCounter, _ value: Int, isForSystem: Bool) {
-        // Its lock is none of the program's.
+        // The lock taken here is not the program's.
         hidden { SharedCounters.forget(counter.word) }
         guard let (thread, scheduler) = ofProgram else { return }
         hidden {
-            // What is made once in a process would be the first schedule's only.
+            // An object made once in a process would exist in the first schedule only.
             if isForSystem || thread.undivided > 0 || ecs_is_making_static() {
                 scheduler.forget(counter)
             } else {
@@ -40,7 +40,7 @@ extension HostThread {
         return true
     }
 
-    /// It has done so; returns whether another thread waited for that.
+    /// This thread has used it; returns whether another thread was waiting for that.
     func didUse(_ counter: SystemCounter, _ use: ecs_use) -> Bool {
         guard let (thread, scheduler) = ofProgram else { return false }
         return hidden { scheduler.didUse(counter, use, by: thread) }
@@ -52,25 +52,25 @@ extension HostThread {
         return hidden { scheduler.wait(thread, for: counter, until: limit) }
     }
 
-    /// This thread has blocked in the system for a semaphore or a group.
+    /// This thread blocked outside of the simulation, on a semaphore or a group.
     func didWaitOutside(for counter: SystemCounter, until limit: UInt64, wasTaken: Bool) {
         guard let (thread, scheduler) = ofProgram else { return }
         hidden { scheduler.didWaitOutside(thread, for: counter, until: limit, wasTaken: wasTaken) }
     }
 
-    /// This thread gives work to what Dispatch runs outside.
+    /// This thread submits work that Dispatch runs outside.
     func willGiveAway(to name: String) {
         guard ofProgram != nil else { return }
         willSubmitOutside(to: name.isEmpty ? "a queue of Dispatch" : name)
     }
 
-    /// The program has read a clock of Dispatch on this thread.
+    /// The program read a Dispatch clock on this thread.
     func didReadDispatch(_ time: UInt64) {
         guard let (_, scheduler) = ofProgram else { return }
         hidden { scheduler.dispatchTimes.didRead(time, at: scheduler.now) }
     }
 
-    /// The program has made a time of Dispatch from another one.
+    /// The program derived a Dispatch time from another one.
     func didAdd(_ interval: Int64, to base: UInt64, giving time: UInt64) {
         guard let (_, scheduler) = ofProgram else { return }
         hidden { scheduler.dispatchTimes.didAdd(interval, to: base, giving: time) }

@@ -1,12 +1,12 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// The queues of Dispatch, to which the program's code on this thread gives jobs.
+// The Dispatch queues to which the program's code on this thread submits jobs.
 extension HostThread {
-    /// Whether the jobs that this thread submits are the simulation's.
+    /// Whether the simulation runs the jobs that this thread submits.
     var takesJobs: Bool { ofProgram != nil }
 
-    /// Calls `body` as the scheduler, where code of the program calls.
+    /// Calls `body` as the scheduler, if the program's code calls.
     private func withProgram<Result>(
         _ body: (SimulatedThread, SimulationScheduler) -> Result
     ) -> Result? {
@@ -17,7 +17,7 @@ extension HostThread {
     func didMake(_ queue: SystemQueue, isForSystem: Bool) {
         hidden { SharedCounters.forget(queue.word) }
         withProgram { thread, scheduler in
-            // What is made once in a process would be the first schedule's only.
+            // An object made once in a process would exist in the first schedule only.
             if isForSystem || thread.undivided > 0 || ecs_is_making_static() {
                 scheduler.forget(queue)
             } else {
@@ -63,16 +63,16 @@ extension HostThread {
         withProgram { $1.didRun(item: group, by: $0) }
     }
 
-    /// The queue of a job that this thread runs, innermost first; the main queue where it has the
+    /// The queue of a job that this thread runs, innermost first; the main queue where it holds the
     /// main actor.
     func queue(at depth: Int) -> (queue: SystemQueue, isExclusive: Bool)? {
-        guard let turns = thread?.turns else { return nil }
-        if depth < turns.count {
-            let turn = turns[turns.count - 1 - depth]
-            return (turn.queue.queue, turn.isExclusive)
+        guard let frames = thread?.dispatchFrames else { return nil }
+        if depth < frames.count {
+            let frame = frames[frames.count - 1 - depth]
+            return (frame.queue.queue, frame.isExclusive)
         }
-        let isNamed = turns.contains { $0.queue.queue.isMain }
-        return depth == turns.count && hasMainActor && !isNamed ? (.main, true) : nil
+        let isNamed = frames.contains { $0.queue.queue.isMain }
+        return depth == frames.count && hasMainActor && !isNamed ? (.main, true) : nil
     }
 
     /// Whether this thread runs a job of the main actor, or of the main queue.

@@ -1,27 +1,27 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// What the concurrency runtime and the system call on a host thread.
+// Calls by the concurrency runtime and the system on a host thread.
 extension HostThread {
     static func of(_ simulation: UnsafeMutableRawPointer) -> HostThread {
-        // Only the host's own thread has the pointer, and that thread holds the host.
+        // Only the host's own thread has the pointer, and that thread retains the host.
         unsafe Unmanaged<HostThread>.fromOpaque(simulation).takeUnretainedValue()
     }
 
-    /// What the system's clocks show on this thread; negative outside of a schedule.
+    /// The reading of the system's clocks on this thread; negative outside of a schedule.
     var clockReading: Int64 {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
         return scheduler?.readClock() ?? -1
     }
 
-    /// The thread sleeps in simulated time, as by a call of the system; returns false where the
-    /// scheduler itself calls it.
+    /// The thread sleeps in simulated time, as in a system call; returns false if the scheduler
+    /// itself calls it.
     func pause(for nanoseconds: Int64) -> Bool {
         guard !HiddenFromSanitizer.isActive, let thread, let scheduler else { return false }
         HiddenFromSanitizer.begin()
         if ecs_is_making_static() {
-            // Others may need what is made, and would block.
+            // Others may need the static variable being made, and would block.
             scheduler.now += nanoseconds
         } else {
             scheduler.pause(thread, for: nanoseconds)
@@ -33,14 +33,14 @@ extension HostThread {
     /// A task on this thread changes its executor, at no scheduling point.
     func didMissChange() { scheduler?.hosts.didMissChange() }
 
-    /// The task of this thread goes on with an executor of the program's own.
+    /// The task of this thread continues on an executor of the program's own.
     func willHandOver() {
         HiddenFromSanitizer.begin()
         if let thread, let scheduler { scheduler.tasks.willHandOver(thread) }
         HiddenFromSanitizer.end()
     }
 
-    /// This thread has created a task, in functions with these addresses.
+    /// This thread created a task, in functions with these addresses.
     func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
@@ -48,18 +48,18 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
-    /// Whether a wait of the calling thread for a condition is one of the program's.
+    /// Whether the calling thread waits for a condition in the program's code.
     var waitsForConditions: Bool {
         guard thread != nil, let scheduler, scheduler.phase != .over else { return false }
         return !isLooking && !HiddenFromSanitizer.isActive
     }
 
-    /// Waits until a lock is free or a condition signalled, or until the deadline. It is not the
-    /// simulation's affair where a thread outside has the lock.
+    /// Waits until a lock is free, a condition is signalled or the deadline passes. The simulation
+    /// does not wait where an outside thread holds the lock.
     func wait(for lock: SystemLock, until deadline: Int64) -> ecs_end {
         guard let thread, let scheduler, !isLooking else { return ecs_not_waited }
         if scheduler.phase == .checking {
-            // Looking may itself wait for a lock of the runtime.
+            // The lookup may itself wait for a lock of the runtime.
             isLooking = true
             defer { isLooking = false }
             if lock.isCondition || scheduler.holder(of: lock) != nil {
@@ -82,8 +82,8 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
-    /// This thread takes a lock of the system: of those, no orders are tried. In a program with
-    /// tasks, the orders of all steps are, and the runtime has such locks itself.
+    /// This thread takes a lock of the system: orders of those are not tried. In a program with
+    /// tasks, the orders of all steps are, and the runtime itself has such locks.
     func willLock() {
         guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
         scheduler.memory?.synchronize(thread.id)
@@ -104,7 +104,7 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
-    /// Tells the schedule that ends in a trap on this thread, and with the process.
+    /// Prints the schedule that ends with a trap on this thread.
     func reportTrap() {
         HiddenFromSanitizer.begin()
         if let thread, let scheduler { scheduler.reportTrap(thread) }

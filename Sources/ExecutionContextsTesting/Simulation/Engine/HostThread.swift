@@ -4,21 +4,21 @@ internal import Foundation
 
 /// A system thread that runs one simulated thread after another, schedule after schedule.
 ///
-/// It is the simulation that the primitives of the library find on their thread.
+/// The library's primitives find it as the simulation of their thread.
 final class HostThread: TimedSimulation, @unchecked Sendable {
     // Unchecked: the thread that owns the scheduler token sets `thread` and `scheduler`, while this
     // thread waits for the token.
 
     let schedulerToken = SchedulerToken()
     private(set) var identifier: UInt32 = 0
-    /// The number by which locks of the system know it.
+    /// The number that identifies it in locks of the system.
     private(set) var systemNumber: UInt32 = 0
     /// The word on which an unsimulated thread would park.
     private var sleeping: Word?
     private(set) var thread: SimulatedThread?
     private(set) var scheduler: SimulationScheduler?
     private var isAbandoned = false
-    /// Whether it looks for the holder of a lock.
+    /// Whether it is looking up the holder of a lock.
     var isLooking = false
     /// Makes the waker's earlier writes visible to the woken thread.
     private let wakes = Edge()
@@ -32,7 +32,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             systemNumber = ecs_thread()
             unsafe sleeping = Word(SimulationHooks.parkedWord)
             ecs_use_signal_stack()
-            // This closure holds the host until it has set the pointer to nil, below.
+            // This closure retains the host until it sets the pointer to nil, below.
             unsafe ecs_set_current(Unmanaged.passUnretained(self).toOpaque())
             SimulationHooks.simulating(self) {
                 started.happen()
@@ -42,18 +42,17 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             ecs_set_current(nil)
             ecs_free_signal_stack()
         }
-        // As large as those of the threads that run tasks elsewhere; only what is used takes
-        // memory.
+        // As large as the stacks of other threads that run tasks; only used pages take memory.
         systemThread.stackSize = 1 << 23
         systemThread.start()
         started.wait()
     }
 
-    /// The host thread that calls, if one does.
+    /// The calling host thread, if it is one.
     static var current: HostThread? { unsafe ecs_current().map { unsafe of($0) } }
 
-    /// Whether a thread outside of the simulation has unparked this one since `assign`; the
-    /// scheduler does not see that.
+    /// Whether a thread outside of the simulation has unparked this one since `assign`, which the
+    /// scheduler does not see.
     var wasWokenFromOutside: Bool { sleeping?.holder == 1 }
 
     func assign(_ thread: SimulatedThread?, on scheduler: SimulationScheduler?) {
@@ -70,14 +69,14 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         _ = unsafe ecs_swap_current(own)
     }
 
-    /// Waits until it is this thread's turn. A thread that is blocked for ever ends here.
-    func waitForTurn() {
+    /// Waits until this thread may run. A thread that is blocked forever ends here.
+    func waitForToken() {
         schedulerToken.wait()
         if isAbandoned { ecs_end_thread() }
     }
 
-    /// Ends the system thread, whose simulated thread never goes on. Its stack stays, to which
-    /// other objects may refer.
+    /// Ends the system thread, whose simulated thread never continues. Its stack stays, since other
+    /// objects may refer to it.
     func abandon() {
         isAbandoned = true
         Self.abandoned.withLock { $0 += 1 }
@@ -88,14 +87,13 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// Each keeps some 30 kilobytes of memory.
     static let mostAbandoned = Locked(60_000)
 
-    /// Whether so many stacks are left that the process should start no more threads.
+    /// Whether so many stacks were abandoned that the process should start no more threads.
     static var hasAbandonedMost: Bool {
         let most = mostAbandoned.withLock { $0 }
         return abandoned.withLock { $0 >= most }
     }
 
-    /// Waits for the scheduler token and runs the simulated thread; returns false after the last
-    /// one.
+    /// Waits for the scheduler token and runs the simulated thread; false after the last one.
     private func runNext() -> Bool {
         HiddenFromSanitizer.begin()
         schedulerToken.wait()
@@ -103,7 +101,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         let isDismissed = scheduler == nil
         HiddenFromSanitizer.end()
         if isDismissed { return false }
-        // The next thread that can run may begin on this host, without a switch of system threads.
+        // The next thread may begin on this host, without a switch of system threads.
         while let thread = next { next = run(thread) }
         return true
     }
@@ -116,8 +114,8 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             scheduler.tasks.run(thread, on: scheduler)
         } else {
             thread.body?()
-            // The program's objects that only this thread had end with it, in the simulation. A
-            // thread that serves a context may run its body again.
+            // The program's objects that only this thread referenced are freed with it, in the
+            // simulation. A thread that serves a context may run its body again.
             if thread.queue == nil { withExtendedLifetime(thread.body) { thread.body = nil } }
             forgetLocals()
         }
@@ -260,7 +258,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         guard let thread, let scheduler else { return false }
         HiddenFromSanitizer.begin()
         let sleeper = scheduler.willUnpark(number, by: thread)
-        // A late waker of a thread that has ended.
+        // A late waker may wake a thread that has ended.
         let isKnown = sleeper != nil || scheduler.hosts.isHost(number)
         HiddenFromSanitizer.end()
         guard let sleeper, !sleeper.isDone else { return isKnown }

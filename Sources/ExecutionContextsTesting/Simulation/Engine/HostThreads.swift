@@ -7,21 +7,21 @@ final class HostThreads: @unchecked Sendable {
     // Unchecked: the owner of the scheduler token owns the fields that change; the rest is atomic
     // or behind a lock.
 
-    /// The token by which the schedule returns to the thread of the search.
+    /// The token with which the schedule returns to the thread of the search.
     let searchToken = SchedulerToken()
-    /// The hosts that run no simulated thread; the one that was freed last is taken first.
+    /// The hosts that run no simulated thread; the one freed last is reused first.
     private var idle: [HostThread] = []
     /// The schedules that run.
     var series: Series?
-    /// How many decisions and switches the schedule before had.
+    /// How many decisions and switches the previous schedule had.
     var expected = (decisions: 0, switches: 0)
     /// At how many points of the first schedule another thread could have run.
     var choices = 0
     /// At how many of its points a delay, a sleep or a time limit was pending.
     var pendingTimes = 0
-    /// The reversals that the search has found and tried, if its strategy does.
+    /// The reversals found and tried, if the strategy looks for them.
     var reversals: Reversals?
-    /// The conflicting operations that it has seen, if its strategy looks.
+    /// The conflicting operations seen, if the strategy looks for them.
     var pairs: ConflictingPairs?
     /// The schedules that the search has run, a hash of the decisions of each.
     private var distinct: Set<UInt64> = []
@@ -30,14 +30,14 @@ final class HostThreads: @unchecked Sendable {
     let tasks = SimulatedTasks()
     /// The first of the threads of earlier schedules that may run tasks again.
     private var spareThread: SimulatedThread?
-    /// The search's turn to run tasks.
-    let turn = TaskTurn()
+    /// The search's right to run tasks.
+    let taskLease = TaskLease()
     private var numbers: Set<UInt32> = []
     private let processor: Int
     private let stepTotal = Atomic(0)
     private let current = Atomic(0)
     private let missedChanges = Atomic(0)
-    /// The thread that frees the objects of a schedule; relaxed: compared by that thread alone.
+    /// The thread that frees the objects of a schedule. Relaxed: only that thread compares it.
     private let closer = Atomic<UInt32>(0)
     private let names = Locked<[String]>([])
     /// The threads with a name of their own, as a set of their numbers.
@@ -47,7 +47,7 @@ final class HostThreads: @unchecked Sendable {
 
     private struct ForeignUse {
         let message: String
-        /// The task that was resumed, if it was one: its record, and its number.
+        /// The resumed task, if any: its record, and its number.
         var task: (record: Int, number: UInt32)?
     }
 
@@ -67,9 +67,9 @@ final class HostThreads: @unchecked Sendable {
     /// The newest task of the process when the search began.
     private var newestTask: UInt32 = 0
 
-    /// Whether a job may belong to the search: it is of a task that is newer than the search.
+    /// Whether a job may belong to the search: its task is newer than the search.
     func mayOwn(_ job: TaskJob) -> Bool {
-        // The numbers may have begun anew.
+        // The numbers may have wrapped around.
         Int32(bitPattern: job.number &- newestTask) > 0
     }
 
@@ -82,7 +82,7 @@ final class HostThreads: @unchecked Sendable {
     func unregister() {
         SharedCounters.forget(all: self)
         RunningSearches.remove(number)
-        turn.giveUp()
+        taskLease.giveUp()
     }
 
     /// Pins the calling thread to the processor of the host threads.
@@ -97,7 +97,7 @@ final class HostThreads: @unchecked Sendable {
         return host
     }
 
-    /// A thread that runs tasks.
+    /// Returns a thread that runs tasks.
     func taskThread(_ id: Int) -> SimulatedThread {
         guard let thread = spareThread else { return SimulatedThread(ofTasks: id) }
         (spareThread, thread.nextSpare) = (thread.nextSpare, nil)
@@ -105,7 +105,7 @@ final class HostThreads: @unchecked Sendable {
         return thread
     }
 
-    /// Keeps those of a schedule's threads that a later one can use.
+    /// Keeps the threads that a later schedule can reuse.
     func keep(_ threads: [SimulatedThread]) {
         for thread in threads where thread.isReusable {
             (thread.nextSpare, spareThread) = (spareThread, thread)
@@ -115,7 +115,7 @@ final class HostThreads: @unchecked Sendable {
     /// Whether a host of this search has this number, or had it.
     func isHost(_ number: UInt32) -> Bool { numbers.contains(number) }
 
-    /// Takes a host back whose simulated thread has ended. One whose thread never ends is lost.
+    /// Takes back a host whose simulated thread has ended. A host whose thread never ends is lost.
     func free(_ host: HostThread) {
         host.assign(nil, on: nil)
         idle.append(host)
@@ -128,7 +128,7 @@ final class HostThreads: @unchecked Sendable {
 
     // MARK: Progress and foreign uses
 
-    /// Notes a schedule of the search, of which some may be the same.
+    /// Records a schedule of the search; some may be equal.
     func didTry(_ decisions: DecisionLog) { distinct.insert(decisions.fingerprint) }
 
     /// Counts a step. Relaxed, here and below: it is read seldom, and any recent value will do.
@@ -139,7 +139,7 @@ final class HostThreads: @unchecked Sendable {
     /// Counts a change of a task's executor that was no scheduling point.
     func didMissChange() { missedChanges.add(1, ordering: .relaxed) }
 
-    /// How many such changes there were; nil if the platform does not tell.
+    /// How many such changes there were; nil if the platform does not report them.
     var missedChangeCount: Int? {
         ecs_takes_switches() ? missedChanges.load(ordering: .relaxed) : nil
     }
@@ -159,10 +159,10 @@ final class HostThreads: @unchecked Sendable {
         }
     }
 
-    /// The same for a thread that begins a task, which may have no name of its own.
+    /// Sets the name of a thread that begins a task, which may have no name of its own.
     func setTaskName(of thread: Int, to name: String?) {
         let bit: UInt64 = 1 << UInt64(thread)
-        // Most tasks have none, and cost no lock.
+        // Most tasks have no name, and need no lock.
         if name == nil && namedTasks & bit == 0 { return }
         setName(of: thread, to: name ?? "a task")
         if name == nil { namedTasks &= ~bit }
@@ -176,7 +176,7 @@ final class HostThreads: @unchecked Sendable {
         }
     }
 
-    /// Runs `body`, in which the calling thread frees the objects of a schedule that is over.
+    /// Runs `body`, in which the calling thread frees the objects of a finished schedule.
     func closing(_ body: () -> Void) {
         closer.store(SimulationHooks.thread, ordering: .relaxed)
         body()
@@ -185,12 +185,12 @@ final class HostThreads: @unchecked Sendable {
 
     /// Records that a thread outside of the simulation has used a simulated object.
     func report(foreign message: String) {
-        // What the program's objects use when they are freed.
+        // The program's objects may use others while they are freed.
         if closer.load(ordering: .relaxed) == SimulationHooks.thread { return }
         add(ForeignUse(message: message))
     }
 
-    /// Records that such a thread has resumed a task. The message goes on after the task's name.
+    /// Records that such a thread has resumed a task. The message follows the task's name.
     func report(foreign message: String, resuming task: TaskJob) {
         add(ForeignUse(message: message, task: (task.record, task.number)))
     }
@@ -200,8 +200,7 @@ final class HostThreads: @unchecked Sendable {
         didReportForeignUse.happen()
     }
 
-    /// The first of these uses, in words; for the owner of the scheduler token, who knows the
-    /// tasks.
+    /// The first of these uses, as text; for the owner of the scheduler token, who knows the tasks.
     func takeForeignUse() -> String? {
         let first = foreignUses.withLock { foreignUses in
             defer { foreignUses = [] }
@@ -209,21 +208,22 @@ final class HostThreads: @unchecked Sendable {
         }
         return first.map { use in
             guard let task = use.task else { return use.message }
-            // A search also asks after the schedule, when nothing else hides what the token orders.
+            // A search also calls this after the schedule, when nothing else hides what the token
+            // orders.
             HiddenFromSanitizer.begin()
             defer { HiddenFromSanitizer.end() }
             return (tasks.name(task.record, task.number) ?? "A task") + use.message
         }
     }
 
-    /// How long a search waits for a use by a thread outside that may be on its way.
+    /// How long a search waits for a use by an outside thread that may be about to report.
     static let patienceForForeignUse = Duration.milliseconds(200)
 
-    /// Waits a moment for such a use that may be on its way; how long it takes is unknown.
+    /// Waits a moment for a use that may be about to be reported.
     func awaitForeignUse() -> String? {
         let end = ContinuousClock.now + Self.patienceForForeignUse
         repeat {
-            // A signal may be that of a use that was taken before.
+            // A signal may belong to a use that was already taken.
             if let use = takeForeignUse() { return use }
         } while didReportForeignUse.wait(count: 1, atMost: end - .now)
         return takeForeignUse()

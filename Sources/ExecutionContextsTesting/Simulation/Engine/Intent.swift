@@ -1,12 +1,12 @@
 internal import ExecutionContexts
 
-/// What a thread does to an object when it goes on from a scheduling point.
+/// What a thread does to an object when it continues from a scheduling point.
 struct Intent {
     let kind: Access.Kind
     let word: Word
     /// Whether no lock guards the object: it is a variable of the program.
     let isPlain: Bool
-    /// Where in the source, if the schedule is told.
+    /// The source location, if the schedule is traced.
     let location: CallerLocation?
 
     init(
@@ -25,9 +25,8 @@ struct Intent {
 extension SimulationScheduler {
     /// Fails if another thread is about to use the variable that this one now uses.
     ///
-    /// Both can go on, and nothing that either did before has put the two in order. So whatever
-    /// guards the variable, this has not: no lock, no flag and no actor, whether the simulation
-    /// sees it or not.
+    /// Both can continue, and nothing that either did before orders the two. So no lock, flag or
+    /// actor has guarded the variable, whether the simulation sees it or not.
     func checkRace(_ thread: SimulatedThread, _ intent: Intent, _ name: String) {
         checkOrder(thread, intent, name)
         guard phase == .running,
@@ -45,7 +44,7 @@ extension SimulationScheduler {
 
     /// Fails if an earlier access of the variable does not happen before this one.
     ///
-    /// A program with atomics may pass the variable on in an order that only seems to hold.
+    /// A program with atomics may hand over the variable in an order that they do not guarantee.
     private func checkOrder(_ thread: SimulatedThread, _ intent: Intent, _ name: String) {
         guard let memory, phase == .running, let earlier = memory.access(intent, by: thread.id)
         else { return }

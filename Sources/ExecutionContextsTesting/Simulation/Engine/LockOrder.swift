@@ -1,4 +1,4 @@
-/// The orders in which the threads of one schedule try to take locks while they hold others.
+/// The orders in which the threads of one schedule take locks while they hold others.
 struct LockOrder {
     private struct Edge {
         let from: Word
@@ -63,7 +63,7 @@ extension SimulationScheduler {
             kind: .lockOrder,
             message:
                 "'\(thread.name)' takes '\(lock)' while it holds '\(other)', and '\(threads[found.other].name)' "
-                + "takes them the other way round. Two threads that do so at a time wait for each other for ever: take locks "
+                + "takes them in the opposite order. Two threads that do so at the same time deadlock: take locks "
                 + "in one order everywhere.")
     }
 }

@@ -6,7 +6,7 @@ struct Names {
     private var all: [Word: String] = [:]
     private var uses = Self.first
 
-    /// What each schedule has from its beginning.
+    /// The names of the objects that each schedule has from its beginning.
     static let (body, global, main) = ("the body", "global", "main")
     private static let first = [body: 1, global: 1, main: 1]
 
@@ -17,7 +17,7 @@ struct Names {
     /// Adds a name that `unique` has returned.
     mutating func add(_ word: Word, unique name: String) { all[word] = name }
 
-    /// The object at an address is gone, and another one is there.
+    /// The object at an address is gone; another one may have taken its place.
     mutating func forget(_ word: Word) { all[word] = nil }
 
     /// The name, with a number if it was used before.

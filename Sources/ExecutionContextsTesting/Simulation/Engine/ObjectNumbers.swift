@@ -2,8 +2,8 @@ internal import ExecutionContexts
 
 /// Numbers for the objects of one schedule, in the order in which it made or found them.
 ///
-/// Most programs make theirs in the body, which runs alone. So an object mostly has the same number
-/// in each schedule, where its address differs.
+/// Most programs create their objects in the body, which runs alone. So an object mostly has the
+/// same number in each schedule, though its address differs.
 struct ObjectNumbers {
     private var numbers: [Word: Int] = [:]
     private var next = 0
@@ -25,7 +25,7 @@ struct ObjectNumbers {
 }
 
 extension SimulationScheduler {
-    /// The program has made an object.
+    /// Records an object that the program created.
     func didMake(_ word: Word, _ name: String, isTracked: Bool = false) {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }

@@ -1,18 +1,18 @@
-/// The way of a run to its failure, as a few letters: they show where a replay leaves it.
+/// The path of a run to its failure, as a few letters: they show where a replay diverges.
 ///
-/// Up to sixteen steps, spread evenly, have a letter each: a hash of all that was decided and done
-/// up to that step.
+/// Each of up to sixteen evenly spread steps has a letter: a hash of all decisions and events up to
+/// that step.
 struct Path: Hashable, Sendable {
-    /// How many steps it has.
+    /// The number of steps.
     let steps: Int
     private let letters: [Character]
 
     private static let mostLetters = 16
 
-    /// What a run decided and did in its first steps.
+    /// The path of a run's first steps.
     init(_ outcome: Search.Outcome, steps: Int) {
         self.steps = steps
-        var (fingerprint, events) = (Fingerprint(), outcome.marks[...])
+        var (fingerprint, events) = (Fingerprint(), outcome.eventHashes[...])
         var letters: [Character] = []
         var next = 0
         for index in 0..<Self.count(steps) {
@@ -40,7 +40,8 @@ struct Path: Hashable, Sendable {
         (self.steps, letters) = (steps, Array(parts[1]))
     }
 
-    /// The steps among which another path of as many steps leaves this one; nil if none does.
+    /// The steps between which another path of the same length diverges from this one; nil if it
+    /// does not.
     func departure(of other: Path) -> ClosedRange<Int>? {
         guard let index = letters.indices.first(where: { letters[$0] != other.letters[$0] }) else {
             return nil

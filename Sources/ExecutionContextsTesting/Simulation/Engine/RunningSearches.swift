@@ -20,8 +20,8 @@ enum RunningSearches {
         let place = CodeLocations.function(at: task.locations).map { " in \($0)" } ?? ""
         hosts.report(
             foreign:
-                " that waits\(place) was resumed by a thread that the simulation does not control: by a queue of the "
-                + "system, a timer, the network or an executor of the program. Give it a double of what answers there (law 33).",
+                " that waits\(place) was resumed by a thread that the simulation does not control: a queue of the "
+                + "system, a timer, the network or an executor of the program. Replace what resumes it with a test double (law 33).",
             resuming: task)
     }
 }

@@ -5,21 +5,21 @@ struct Switch: Hashable, Sendable {
     var thread: Int
     /// The number of its next operation.
     var operation: Int
-    /// The thread that runs next; `Schedule.time` stands for the clock, and `Schedule.chance` for
-    /// what happens by chance.
+    /// The thread that runs next; `Schedule.time` means the clock, and `Schedule.chance` means that
+    /// a chance comes true.
     var target: Int
 }
 
-/// Which thread runs at each point. By default a thread runs until it cannot, and then the next one
-/// runs, except at the switches.
+/// Which thread runs at each point. By default a thread runs until it cannot continue, and the next
+/// one follows, except at the switches.
 ///
-/// This one form is recorded, replayed, shrunk and written into a token.
+/// This is the only form of a schedule: it is recorded, replayed, shrunk and encoded in a token.
 struct Schedule: Hashable, Sendable {
     var switches: [Switch] = []
 
-    /// The number that stands for the clock instead of a thread.
+    /// The number of the clock, in place of a thread.
     static let time = 63
-    /// The number that stands for a chance.
+    /// The number of a chance, in place of a thread.
     static let chance = 62
     /// How many simulated threads there may be.
     static let mostThreads = 62

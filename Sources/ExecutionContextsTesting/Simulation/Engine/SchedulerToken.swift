@@ -1,10 +1,10 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-/// The scheduler token of one simulated thread, which waits for it; other threads pass it.
+/// The scheduler token of one simulated thread. That thread waits for it; others pass it.
 ///
-/// The thread sanitizer does not see the token, so threads that only the scheduler orders race in
-/// its eyes.
+/// The thread sanitizer does not see the token, so it reports races between threads that only the
+/// scheduler orders.
 @safe struct SchedulerToken: ~Copyable, Sendable {
     // Unsafe in name only: only the two functions below touch the word, and they change it
     // atomically.
@@ -17,30 +17,30 @@ internal import ExecutionContexts
 
     deinit { unsafe word.deallocate() }
 
-    /// Lets the thread that waits here continue.
+    /// Resumes the thread that waits here.
     borrowing func pass() { unsafe ecs_token_pass(word) }
 
-    /// Waits for the token; for the one thread that this belongs to.
+    /// Waits for the token; only its owner may call this.
     borrowing func wait() { unsafe ecs_token_wait(word) }
 }
 
 /// Hides from the thread sanitizer what the scheduler does between the two calls.
 ///
-/// Only the thread with the scheduler token does it, and the sanitizer cannot know that (see
+/// Only the owner of the scheduler token runs it, which the sanitizer cannot know (see
 /// `SchedulerToken`). The calls may nest.
 enum HiddenFromSanitizer {
     static func begin() {
-        // The sanitizer must see what orders the threads that use a record in turn.
+        // The sanitizer must see what orders the threads that use a record one after another.
         SimulationHooks.attachThread()
         ecs_ignore_begin()
     }
 
     static func end() { ecs_ignore_end() }
 
-    /// Whether the scheduler runs on the calling thread, and no code of the program.
+    /// Whether the scheduler runs on the calling thread, rather than code of the program.
     static var isActive: Bool { ecs_ignores() }
 
-    /// Lets the sanitizer look while `body` runs.
+    /// Shows the sanitizer what `body` does.
     static func suspended(_ body: () -> Void) {
         let depth = ecs_ignore_suspend()
         body()

@@ -3,7 +3,7 @@ extension Search {
     func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
         -> SimulationFailure
     {
-        // The use by a foreign thread explains the difference, also one that is on its way.
+        // A use by a foreign thread explains the difference, even one about to be reported.
         for outcome in [first, second] where outcome.finding?.kind == .foreign {
             return failure(outcome, number, schedule: nil)
         }
@@ -20,20 +20,20 @@ extension Search {
             if one != other {
                 "the first ended \(one), the second \(other)"
             } else if first.decisions == second.decisions {
-                "both ended \(one), by the same steps"
+                "both ended \(one), after the same steps"
             } else {
-                "both ended \(one), by different steps"
+                "both ended \(one), after different steps"
             }
         return SimulationFailure(
             kind: .nondeterminism, simulation: settings.name,
             happened:
-                "One schedule went two ways when it was run twice: \(ends). \(Difference(first, second).message) "
-                + "Something outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
-                + "clock, a random number, the order of a set. Make it anew in the body, or make it the same each time "
+                "Two runs of one schedule differ: \(ends). \(Difference(first, second).message) "
+                + "Some state outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
+                + "clock, a random number, the order of a set. Create it in the body, or make it the same in each run "
                 + "(law 33)."
                 + (first.finding.flatMap { finding in
                     first.decisions == second.decisions
-                        ? nil : " What was found: \(finding.message)"
+                        ? nil : " The finding: \(finding.message)"
                 } ?? ""),
             schedule: number, switches: first.schedule.switches.count, token: nil, story: .none)
     }
@@ -41,10 +41,10 @@ extension Search {
     /// Shrinks a failing schedule, and describes its failure.
     func explain(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {
         guard let kind = outcome.finding?.kind else { return nil }
-        // A use from outside does not repeat, and misuse has nothing to shrink.
+        // A use from outside is not repeatable, and misuse has nothing to shrink.
         if kind == .misuse || kind == .foreign { return failure(outcome, number, schedule: nil) }
-        // A foreign thread may still be about to wake the thread, so wait a moment before reporting
-        // a lost wake-up.
+        // A foreign thread may be about to wake the thread, so wait a moment before reporting a
+        // lost wake-up.
         if kind == .lostWakeUp || outcome.waitsForCounter, let foreign = hosts.awaitForeignUse() {
             var outcome = outcome
             outcome.finding = Finding(kind: .foreign, message: foreign)
@@ -81,7 +81,7 @@ extension Search {
             story: outcome.story)
     }
 
-    /// The word that replays a schedule whose run was traced.
+    /// The token that replays a schedule whose run was traced.
     private func token(_ schedule: Schedule, _ outcome: Outcome) -> String {
         let path = Path(outcome, steps: outcome.stepsToFailure)
         return Token(schedule: schedule, path: path).text(for: settings.identity)

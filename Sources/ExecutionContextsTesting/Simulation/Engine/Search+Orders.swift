@@ -5,8 +5,8 @@ extension Search {
             return report(
                 0,
                 failure: misuse(
-                    "The exhaustive strategy tries all orders of threads, and the clock's moments have no end. Let time be "
-                        + "'.whenIdle', or take another strategy."))
+                    "The exhaustive strategy tries all orders of threads, but cannot try all instants at which time may advance. Use "
+                        + "'time: .whenIdle', or another strategy."))
         }
         let chooser = OrderChooser()
         var (number, isOver) = (0, false)
@@ -26,8 +26,8 @@ extension Search {
         if let failed {
             return report(number, orders: orders, failure: explain(failed, number))
         }
-        // The usual schedule once more: what outlives schedules may have changed the program, and
-        // all orders of another program would say nothing of this one.
+        // Repeats the usual schedule: state that outlives schedules may have changed the program,
+        // and all orders of another program would prove nothing about this one.
         let last = run(Chooser(), tracing: true)
         if chooser.isLost || last.finding != nil || last.decisions != first.decisions {
             return report(number, orders: orders, failure: nondeterminism(first, last, number))
@@ -45,11 +45,12 @@ extension Search {
 }
 
 extension SimulationScheduler {
-    /// The thread that runs next, in the search of all orders.
+    /// Chooses the thread that runs next, in the search of all orders.
     func chooseOrder(_ orders: LoggingChooser, _ candidates: UInt64, _ usual: Int) -> Int {
         var (blocked, rest): (UInt64, UInt64) = (0, candidates)
         var refused: [(thread: Int, lock: Word)] = []
-        // Where all wait for locks, they go on and queue: until time passes, or for ever.
+        // Where all wait for locks, they continue into the locks' queues: until time passes, or
+        // forever.
         var othersQueue = true
         while rest != 0 {
             let id = rest.trailingZeroBitCount
@@ -66,7 +67,7 @@ extension SimulationScheduler {
         let target = orders.choose(
             candidates, blocked: othersQueue ? 0 : blocked, isChecked: !conditions.isEmpty,
             usual: usual)
-        // Any thread may cancel a task, or feed the stream that one awaits.
+        // Any thread may cancel a task, or feed a stream that a task awaits.
         if log?.hasTasks == true { log?.add(.writes, .tasks) }
         return target
     }

@@ -36,14 +36,14 @@ extension Search {
         texts.append(
             "The program has changed since the token was made, or it depends on more than the schedule: on the order "
                 + "of a set, which differs in each process (SWIFT_DETERMINISTIC_HASHING=1 in the environment makes "
-                + "it the same), on a random number, on a real clock. What ran instead found nothing, and shows "
+                + "it the same), on a random number, on a real clock. What ran instead found nothing, and proves "
                 + "nothing: search again (law 33).")
         return SimulationFailure(
             kind: .unfit, simulation: settings.name, happened: texts.joined(separator: " "),
             schedule: 0, switches: count, token: nil, story: outcome.story)
     }
 
-    /// Where a run left a path, in words.
+    /// Where a run left a path, as text.
     private func place(_ departure: ClosedRange<Int>, _ outcome: Outcome) -> String {
         let steps =
             departure.count == 1
@@ -58,8 +58,8 @@ extension Search {
 
     /// A failure of a schedule whose switches are a few operations away from those of the token.
     ///
-    /// The optimizer leaves out changes of actor between which nothing happens. So a task of a
-    /// release build may have fewer operations than in the debug build that made the token.
+    /// The optimizer removes changes of actor between which nothing happens. So a task of a release
+    /// build may have fewer operations than in the debug build that made the token.
     private func failureNear(_ schedule: Schedule) -> SimulationFailure? {
         guard !schedule.switches.isEmpty else { return nil }
         var left = 1_000

@@ -29,9 +29,9 @@ final class Search: Sendable {
 
     /// Whether the caller has its report already, because a thread was blocked.
     ///
-    /// The blocked thread may go on later, and its schedule to an end. No other schedule begins: it
-    /// could block again, with the turn that other searches wait for. Relaxed: a schedule that
-    /// begins at this moment has made a step, so no thread was blocked.
+    /// The blocked thread may continue later, and its schedule may end. No other schedule begins:
+    /// it could block again while holding the right to run tasks, for which other searches wait.
+    /// Relaxed: a schedule that begins at this moment has made a step, so no thread was blocked.
     var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
     private let givenUp = Atomic(false)
 
@@ -44,20 +44,20 @@ final class Search: Sendable {
         var decisions: DecisionLog
         /// The names of the threads, if the run is traced.
         var names: [String]
-        /// What it did, if it is traced: told only of a run that is explained.
+        /// What the run did, if it is traced: only failures that are explained need it.
         var trace: SimulationTrace?
         /// How many decisions came before the failure.
         var stepsToFailure: Int
         /// The operations of each thread.
         var operations: [Int]
-        /// Whether the threads ran in turn at the end, without a choice.
+        /// Whether the threads ran round-robin at the end, without a choice.
         var isCut = false
         /// Whether a thread waits for a condition of the system at the end.
         var waitsForCondition = false
         /// Whether one waits for a semaphore or a group.
         var waitsForCounter = false
 
-        /// Of a search that was given up.
+        /// The outcome of a search that was given up.
         static var none: Outcome {
             Outcome(
                 schedule: Schedule(), decisions: DecisionLog(), names: [], stepsToFailure: 0,
@@ -66,16 +66,16 @@ final class Search: Sendable {
 
         /// The events of each step, and a number for each.
         var events: [(step: Int, text: String)] { trace?.texts ?? [] }
-        var marks: [(step: Int, hash: Int)] { trace?.marks ?? [] }
+        var eventHashes: [(step: Int, hash: Int)] { trace?.eventHashes ?? [] }
         var story: Story { trace?.story ?? .none }
     }
 
     // MARK: The caller
 
-    /// Searches, or replays one schedule, on threads of its own; blocks the caller until there is a
+    /// Searches, or replays one schedule, on separate threads; blocks the caller until there is a
     /// result.
     func perform(replaying token: Token?) -> SimulationReport {
-        TaskDoors.open
+        RuntimeHooks.install
         hosts.register()
         defer { hosts.unregister() }
         startThread { [self] in
@@ -95,19 +95,19 @@ final class Search: Sendable {
         return result.withLock { $0! }
     }
 
-    /// Reports that no thread has made a step for long: one blocks where the simulation does not
-    /// see it.
+    /// Reports that no thread has made a step for long: one blocks where the simulation cannot see
+    /// it.
     private func blocked() -> SimulationReport {
         settings.cancelling.request()
         givenUp.store(true, ordering: .relaxed)
-        hosts.turn.lose()
+        hosts.taskLease.lose()
         let thread = hosts.name(of: hosts.lastThread)
         let failure = SimulationFailure(
             kind: .blocked, simulation: settings.name,
             happened:
-                "'\(thread)' runs and has made no step for \(settings.patience). It blocks its thread in something "
-                + "that the simulation does not control - a semaphore, a lock of the system, input, a real clock - or "
-                + "computes for long: wait by what the simulation gives, or raise 'patience' (law 33).",
+                "'\(thread)' has reached no scheduling point for \(settings.patience). It waits for something "
+                + "that the simulation cannot see (a semaphore, a system lock, input, a real clock), or is "
+                + "computing. Wait with primitives of the simulation, or raise 'patience' (law 33).",
             schedule: 0, switches: 0, token: nil, story: .none)
         return report(0, failure: failure)
     }
@@ -133,19 +133,19 @@ final class Search: Sendable {
         hosts.series = series
         series.run()
         hosts.series = nil
-        hosts.turn.giveUp()
+        hosts.taskLease.giveUp()
         HiddenFromSanitizer.end()
     }
 
     private func explore() -> SimulationReport {
         defer { hosts.dismiss() }
-        // Runs the default schedule twice: the second run must be like the first.
+        // Runs the default schedule twice: the second run must repeat the first.
         let counter = CountingChooser()
         let first = run(counter, tracing: true)
         hosts.choices = counter.choices + counter.chances
         hosts.pendingTimes = counter.pendingTimes
         hosts.didTry(first.decisions)
-        // What the thread keeps may keep another run from its end.
+        // Objects that the thread retains may keep another run from ending.
         if first.waitsForCondition, first.finding?.kind == .lostWakeUp {
             return report(1, failure: failure(first, 1, schedule: first.schedule))
         }
@@ -162,8 +162,8 @@ final class Search: Sendable {
             // Each other schedule would be the same.
             return report(1, isComplete: true, failure: nil)
         }
-        if counter.interruptions == 0, counter.choices > 0, !hosts.turn.wasTaken {
-            warnOfWholes()
+        if counter.interruptions == 0, counter.choices > 0, !hosts.taskLease.wasTaken {
+            warnOfUndividedThreads()
         }
         if case .exhaustive(let most) = settings.strategy.kind { return exhaust(most) }
         if settings.strategy.kind == .orders { return tryOrders(first) }
@@ -183,7 +183,7 @@ final class Search: Sendable {
         }
         (hosts.reversals, hosts.pairs) = (chooser.reversals, chooser.pairs)
         if let failed, failed.finding?.kind != .foreign {
-            // What outlives schedules may have grown until one of them failed.
+            // State that outlives schedules may have grown until one of them failed.
             let third = run(Chooser(), tracing: true)
             if third.finding != nil || third.decisions != first.decisions {
                 return report(number, failure: nondeterminism(first, third, 1))
@@ -210,7 +210,7 @@ final class Search: Sendable {
             time: settings.time)
     }
 
-    /// The search ends early where the system would soon refuse it threads.
+    /// Ends the search early if the system would soon refuse to create threads.
     private var tooManyAbandoned: SimulationFailure? {
         guard HostThread.hasAbandonedMost else { return nil }
         return SimulationFailure(

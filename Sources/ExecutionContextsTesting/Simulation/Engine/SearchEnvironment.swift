@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 internal import Foundation
 
-/// What the environment of the process says about all its searches, in place of their parameters.
+/// The environment variables that override the parameters of all searches of the process.
 struct SearchEnvironment {
     private let variables: [String: String]
 
@@ -9,12 +9,12 @@ struct SearchEnvironment {
         self.variables = variables
     }
 
-    /// A value that is not understood.
+    /// A value that cannot be parsed.
     struct Mistake: Error {
         let message: String
     }
 
-    /// Applies it to the settings of one search.
+    /// Applies them to the settings of one search.
     func apply(to settings: inout Settings) throws(Mistake) {
         if let count: Int = try number("SCHEDULES", atLeast: 1) { settings.schedules = count }
         if let seconds: Int = try number("SECONDS", atLeast: 1) {
@@ -41,7 +41,7 @@ struct SearchEnvironment {
 
     private static let files = Locked(())
 
-    /// The first seed that no search of this name has had, by the notes in a file; notes it there.
+    /// The first seed that no search of this name has used, according to a file; records it there.
     private func nextSeed(for name: String, in path: String) throws(Mistake) -> UInt64 {
         do {
             return try Self.files.withLock { _ in

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The schedules that a search runs one after another.
 ///
-/// The host on which a schedule ends begins the next one, without a switch of system threads. Where
-/// it ends on a host that is blocked for ever, the thread of the search begins the next one.
+/// The host on which a schedule ends begins the next one, without a switch of system threads. If
+/// that host is blocked forever, the search's own thread begins the next one.
 final class Series {
     private let search: Search
     private let chooser: Chooser
@@ -20,20 +20,20 @@ final class Series {
         (self.search, self.chooser, isTraced, self.goesOn) = (search, chooser, tracing, goesOn)
     }
 
-    /// Runs all schedules; on the thread of the search.
+    /// Runs all schedules; on the search's own thread.
     func run() {
         repeat {
             let first = begin()
             if isOver { break }
             if let first { scheduler?.run(first) }
             search.hosts.searchToken.wait()
-            // The end of the series is known, or that of a schedule.
+            // Either the series is over, or a schedule has ended.
             if !isOver { end() }
         } while !isOver
         scheduler = nil
     }
 
-    /// Ends a schedule on its last host; returns the thread with which that begins the next one.
+    /// Ends a schedule on its last host; returns the thread with which the next one begins there.
     func next(on host: HostThread) -> SimulatedThread? {
         end()
         if !isOver, let first = begin() {
@@ -76,27 +76,27 @@ final class Series {
         if let log = scheduler.log { log.threadNames = scheduler.threads.map(\.name) }
         chooser.end(operations: outcome.operations)
         let ended = scheduler.threads.filter(\.isDone)
-        // Frees what the program leaves, whose deinits may synchronize with others.
+        // Frees the program's remaining objects, whose deinits may synchronize with others.
         HiddenFromSanitizer.suspended {
             for thread in ended { thread.edge.acquire() }
-            // Their jobs run outside, since this schedule is over: ordinary contexts lose none.
+            // Their jobs run outside, since this schedule is over: ordinary contexts lose no job.
             search.hosts.closing {
                 guard let host = HostThread.current else { return scheduler.close() }
                 host.outside { scheduler.close() }
             }
         }
         search.hosts.keep(scheduler.threads)
-        // One that waits for a condition may have a lock that others ask for its owner.
+        // A thread that waits for a condition may hold a lock whose owner others look up.
         for thread in scheduler.threads where !thread.isDone && !thread.waitsForCondition {
             thread.host?.abandon()
         }
-        search.hosts.turn.scheduleDidEnd()
+        search.hosts.taskLease.scheduleDidEnd()
         isOver = !goesOn(outcome)
     }
 }
 
 extension Search {
-    /// What a schedule has shown that is over.
+    /// The outcome of a finished schedule.
     func outcome(of scheduler: SimulationScheduler) -> Outcome {
         var finding = scheduler.failure
         if finding?.kind == .lostWakeUp,
@@ -107,7 +107,7 @@ extension Search {
             hosts.report(
                 foreign:
                     "'\(thread.name)' was woken by a thread that the simulation does not control (law 33). "
-                    + "Let what it waits for be done by threads and contexts of the simulation.")
+                    + "Let threads and contexts of the simulation do what it waits for.")
         }
         if let foreign = hosts.takeForeignUse() {
             finding = Finding(kind: .foreign, message: foreign)
@@ -125,12 +125,12 @@ extension Search {
             waitsForCounter: scheduler.threads.contains(where: \.waitsForCounter))
     }
 
-    /// Says that no thread met another one, so that a search shows little.
-    func warnOfWholes() {
+    /// Warns that no thread was interrupted, so the search tested no interleaving.
+    func warnOfUndividedThreads() {
         guard settings.isSearch else { return }
         let text =
-            "Simulation '\(settings.name)': each thread ran as a whole, since its code reaches no scheduling point between "
-            + "its beginning and its end. So no two of them met. Let what they share be Tracked, or guarded by the library's "
+            "Simulation '\(settings.name)': no thread was interrupted, since none reached a scheduling point between "
+            + "its beginning and its end. So no interleaving was tested. Make shared variables Tracked, or guard them with the library's "
             + "primitives; a lock of the system is no scheduling point (law 33).\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }

@@ -13,21 +13,21 @@ struct Settings: Sendable {
     var patience: Duration
     var ignoring: Set<SimulationFailure.Kind>
 
-    /// How long a search goes on in real time; nil if only the number of schedules limits it.
+    /// How long a search runs in real time; nil if only the number of schedules limits it.
     var limit: Duration?
 
-    /// Ends it early.
+    /// Ends the search early.
     var cancelling = Cancelling()
     /// Happens when no thread of it runs any more: later than the report of a blocked thread.
     var isOver = Signal()
-    /// Whether a failure of it has a token, which a search takes.
+    /// Whether its failures have tokens that a search can replay.
     var isSearch = true
 
     /// The settings that a token depends on.
     var identity: String { time == .racing ? name + " racing" : name }
 }
 
-/// Asks a search to end after the schedule that runs.
+/// Requests that a search ends after the running schedule.
 final class Cancelling: Sendable {
     private let isSet = Atomic(false)
 

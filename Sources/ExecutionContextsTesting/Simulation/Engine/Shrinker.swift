@@ -1,8 +1,8 @@
-/// Removes from a schedule what the failure does not need.
+/// Removes from a schedule the switches that the failure does not need.
 struct Shrinker {
     /// The limits of a phase: runs, steps of all runs, and extra runs for another kind of failure.
     ///
-    /// The last limit exists because each deadlock leaves threads behind.
+    /// The last limit exists because each deadlock abandons threads.
     private typealias Budget = (runs: Int, steps: Int, other: Int)
 
     private static let removals: Budget = (3_000, 1_000_000, 0)
@@ -93,7 +93,7 @@ struct Shrinker {
 
     // MARK: One form of many
 
-    /// How many places before its own a switch is tried at.
+    /// How many earlier places are tried for each switch.
     private static let mostPlaces = 16
 
     /// Moves each switch to an earlier place at which the failure still shows; returns whether one
@@ -122,7 +122,7 @@ struct Shrinker {
         return hasMoved
     }
 
-    /// Takes other threads where fewer suffice; returns whether they do.
+    /// Replaces threads so that fewer are involved; returns whether that succeeded.
     private mutating func useFewerThreads() -> Bool {
         func threads(_ schedule: Schedule) -> Set<Int> {
             Set(schedule.switches.flatMap { [$0.thread, $0.target] })
@@ -169,7 +169,7 @@ struct Shrinker {
         return false
     }
 
-    /// Adds one switch to those that are kept.
+    /// Tries to add one switch to the kept ones.
     private mutating func replace(with kept: [Switch], anywhere: Bool) -> Bool {
         guard mayGoOn else { return false }
         let chooser = ExhaustingChooser(Schedule(switches: kept), anywhere: anywhere)

@@ -12,27 +12,27 @@ final class SimulatedJobQueue: @unchecked Sendable {
         let caller: SimulatedThread?
         /// Makes the submitter's earlier writes visible to the job.
         let edge: Edge
-        /// What it is called, if the schedule is told.
+        /// Its label, if the schedule is traced.
         var label: String?
-        /// The step that has submitted it.
+        /// The step that submitted it.
         var step: Int?
-        /// The thread that runs it itself, when it is its turn.
-        var turn: Turn?
+        /// The thread that waits to run it itself; nil for a job of the queue's own threads.
+        var entrant: Entrant?
     }
 
     /// A thread that waits until it may run its own job.
-    final class Turn {
+    final class Entrant {
         let thread: SimulatedThread
-        var hasCome = false
+        var mayRun = false
         init(_ thread: SimulatedThread) { self.thread = thread }
     }
 
     let name: String
     /// How many threads it may have.
     let width: Int
-    /// What it is known by among the objects of the schedule.
+    /// The word that identifies it in the schedule.
     let word: Word?
-    /// The actor whose jobs and its own exclude each other; zero for none.
+    /// The actor whose jobs exclude this queue's jobs; zero for none.
     let isolation: UInt
     /// Whether no job may begin now.
     private let isHeld: (() -> Bool)?
@@ -43,7 +43,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
     private var isExclusive = false
     /// How many threads were woken for jobs that they have not yet taken.
     private var wokenCount = 0
-    /// Make the writes of exclusive and of shared jobs visible to those jobs that may rely on them.
+    /// Make the writes of exclusive and of shared jobs visible to the jobs that may rely on them.
     private let afterExclusive = Edge()
     private let afterShared = Edge()
 
@@ -56,7 +56,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         scheduler.didMake(Word(of: self), name)
     }
 
-    /// For a queue of Dispatch, which the schedule knows by its word.
+    /// For a Dispatch queue, which the schedule knows by its word.
     init(
         _ name: String, width: Int, for queue: SystemQueue, isolation: UInt,
         on scheduler: SimulationScheduler
@@ -99,7 +99,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
 
     /// Wakes threads for the jobs that could start.
     func wakeWorkers() {
-        if turnCount > 0 { giveTurns() }
+        if entrantCount > 0 { admitEntrants() }
         let wanted = startable
         while wokenCount < wanted {
             if let idle = workers.first(where: { $0.state == .idle }) {
@@ -118,7 +118,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         }
     }
 
-    /// Whether a thread that has finished its body must run it again. (A submitter wakes idle
+    /// Whether a thread that has finished its body must run it again. (Submitters wake only idle
     /// threads.)
     func hasJob(for thread: SimulatedThread) -> Bool {
         guard startable > wokenCount else { return false }
@@ -141,7 +141,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
             thread.running.append(
                 .init(queue: self, isExclusive: job.isBarrier || width == 1, caller: job.caller))
             scheduler.trace?.add(thread, .begins(name, label: job.label))
-            // The system may let a thread wait that has taken a job, so a later one begins first.
+            // The system may delay a thread that has taken a job, so a later job may begin first.
             if width > 1 && !job.isBarrier { scheduler.point(thread) }
         }
         HiddenFromSanitizer.end()
@@ -154,7 +154,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         HiddenFromSanitizer.end()
     }
 
-    /// A job has ended.
+    /// Ends a job.
     private func didEnd() {
         noteOrder()
         pass(.releases)
@@ -165,10 +165,10 @@ final class SimulatedJobQueue: @unchecked Sendable {
 
     // MARK: Threads that run their own jobs
 
-    /// How many threads wait for their turns.
-    private var turnCount = 0
+    /// How many threads wait to run their own jobs.
+    private var entrantCount = 0
 
-    /// Waits until the thread may run a job of its own in the queue.
+    /// Waits until the thread may run its own job in the queue.
     func enter(_ thread: SimulatedThread, isBarrier: Bool) {
         scheduler.log?.add(.writes, ownWord)
         let isFree =
@@ -178,12 +178,13 @@ final class SimulatedJobQueue: @unchecked Sendable {
         if isFree {
             begin(isBarrier)
         } else {
-            let turn = Turn(thread)
-            turnCount += 1
+            let entrant = Entrant(thread)
+            entrantCount += 1
             jobs.append(
                 .init(
-                    run: {}, isBarrier: isBarrier, caller: thread, edge: .released(), turn: turn))
-            scheduler.block(thread, on: self) { turn.hasCome }
+                    run: {}, isBarrier: isBarrier, caller: thread, edge: .released(),
+                    entrant: entrant))
+            scheduler.block(thread, on: self) { entrant.mayRun }
         }
         noteOrder()
         pass(.acquires)
@@ -203,33 +204,33 @@ final class SimulatedJobQueue: @unchecked Sendable {
         isExclusive = isBarrier
     }
 
-    /// Lets those threads go on whose turns have come.
-    private func giveTurns() {
+    /// Resumes the waiting threads that may now run their jobs.
+    private func admitEntrants() {
         guard !isExclusive, isHeld?() != true else { return }
         var place = 0
         while place < jobs.count, !isExclusive {
             let job = jobs[place]
             let isAlone = job.isBarrier || width == 1
             if isAlone && (place > 0 || active > 0) { return }
-            guard let turn = job.turn else {
+            guard let entrant = job.entrant else {
                 if isAlone { return }
                 place += 1
                 continue
             }
             jobs.remove(at: place)
-            turnCount -= 1
+            entrantCount -= 1
             begin(job.isBarrier)
-            turn.hasCome = true
-            scheduler.wake(turn.thread)
+            entrant.mayRun = true
+            scheduler.wake(entrant.thread)
         }
     }
 
-    /// Of several threads, the order decides which of them has which job.
+    /// With several threads, the order decides which thread runs which job.
     private func noteOrder() {
         if width > 1 { scheduler.log?.add(.writes, ownWord) }
     }
 
-    /// What submitters and earlier jobs know of the memory, later jobs do.
+    /// Passes on to later jobs what submitters and earlier jobs know of the memory.
     private func pass(_ kind: Access.Kind) {
         guard let memory = scheduler.memory, let thread = scheduler.caller else { return }
         memory.use(kind, ownWord, by: thread.id)

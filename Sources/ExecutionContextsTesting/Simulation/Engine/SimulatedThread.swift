@@ -29,11 +29,11 @@ final class SimulatedThread: @unchecked Sendable {
         let caller: SimulatedThread?
     }
 
-    /// What it is called, which is made a text only where it is told.
+    /// Its name, which is formatted only where it is shown.
     enum Title: Equatable {
         case none
         case plain(String)
-        /// A task without a name of its own, by the order of beginning.
+        /// A task without a name, numbered in the order of beginning.
         case task(Int)
         /// A job that resumes the task with this name.
         indirect case endOfYield(Title)
@@ -51,7 +51,7 @@ final class SimulatedThread: @unchecked Sendable {
     private(set) var id: Int
     var title: Title
     var name: String { title.text }
-    /// The system thread that runs it, from its begin to its end.
+    /// The system thread that runs it, from its beginning to its end.
     var host: HostThread?
     /// The queue that it serves, if it serves a context.
     let queue: SimulatedJobQueue?
@@ -63,23 +63,23 @@ final class SimulatedThread: @unchecked Sendable {
     /// How many scheduling points it has reached; with the thread, this number identifies a point
     /// of a schedule.
     var operations = 0
-    /// What it does when it goes on from the scheduling point at which it is; nil elsewhere.
+    /// What it does when it continues from its scheduling point; nil elsewhere.
     var intent: Intent?
     /// How many points it has passed in a row without a switch.
     var run = 0
-    /// How many sections without scheduling points it is inside of.
+    /// How many sections without scheduling points it is in.
     var undivided = 0
     var deadline = Int64.max
     /// Whether it was unparked before it parked.
     var hasToken = false
     var wasWoken = false
     var wait = Wait.nothing
-    /// Whether the condition of the system that it waits for was signalled to it, or the group that
-    /// it waits for was empty since.
+    /// Whether the system condition that it waits for was signalled to it, or the group that it
+    /// waits for has become empty.
     var isSignalled = false
-    /// The step at which it began to wait for a condition or lock of the system.
+    /// The step at which it began to wait for a system condition or lock.
     var waitNumber = 0
-    /// What it has announced to wait for when it next parks.
+    /// What it will wait for when it next parks.
     var awaited: Wait?
     /// The locks that it holds, by their owners' words.
     var held: [Word] = []
@@ -87,24 +87,24 @@ final class SimulatedThread: @unchecked Sendable {
     var entering: Word?
     /// Whether it has found that lock taken, and waits in the lock's own queue.
     var isQueued = false
-    /// The lock that it tried last and found taken.
+    /// The last lock that it found taken.
     var refused: Word?
     var running: [Running] = []
-    /// The jobs of Dispatch's queues that it runs, the innermost one last.
-    var turns: [DispatchTurn] = []
+    /// The Dispatch jobs that it runs, the innermost one last.
+    var dispatchFrames: [DispatchFrame] = []
     /// Whether its task yields, with the end of its job.
     var hasYielded = false
     /// Whether it runs tasks, one job after another.
     private(set) var isOfTasks = false
     /// The task that it runs.
     var task: TaskRecord?
-    /// The place of its task among all that have got a thread.
+    /// The index of its task among all that were given a thread.
     var assignment = 0
-    /// The next of those that a later schedule can use.
+    /// The next thread that a later schedule can reuse.
     var nextSpare: SimulatedThread?
     /// The job that it runs next.
     var next: TaskJob?
-    /// The actor or executor that its job has exclusively; zero for none.
+    /// The actor or executor that its job holds exclusively; zero for none.
     var isolation: UInt = 0
 
     init(
@@ -124,10 +124,10 @@ final class SimulatedThread: @unchecked Sendable {
         isOfTasks = true
     }
 
-    /// Whether it may run tasks of a later schedule: it is between two jobs, and keeps nothing.
+    /// Whether it may run tasks of a later schedule: it is between two jobs, and holds nothing.
     var isReusable: Bool {
         isOfTasks && state == .idle && host == nil && next == nil && undivided == 0 && held.isEmpty
-            && running.isEmpty && turns.isEmpty
+            && running.isEmpty && dispatchFrames.isEmpty
     }
 
     /// Makes it a thread of a new schedule.
@@ -139,7 +139,7 @@ final class SimulatedThread: @unchecked Sendable {
         (wait, awaited, refused, task, intent) = (.nothing, nil, nil, nil, nil)
     }
 
-    /// The number by which locks and waiters know it; zero while no system thread runs it.
+    /// The number that identifies it in locks and waiters; zero while no system thread runs it.
     var number: UInt32 { host?.identifier ?? 0 }
 
     /// Whether it has ended, or has no job to run.

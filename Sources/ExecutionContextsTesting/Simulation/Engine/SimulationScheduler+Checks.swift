@@ -33,7 +33,7 @@ extension SimulationScheduler {
         do {
             let holds = try condition.holds()
             if !holds {
-                // Once more, for the values that it reads.
+                // Checks again, to record the values that it reads.
                 values = []
                 _ = try? condition.holds()
             }
@@ -63,8 +63,8 @@ extension SimulationScheduler {
             for thread in before { thread.edge.acquire() }
             memory?.synchronizeAll()
             for condition in last { checkLast(condition) }
-            // What only they have of the program ends here, in the simulation: after the change,
-            // since its deinits reach scheduling points.
+            // Objects that only the conditions reference are freed here, in the simulation: after
+            // the change, since their deinits reach scheduling points.
             withExtendedLifetime(conditions) { conditions = [] }
         }
         return checks
@@ -80,7 +80,7 @@ extension SimulationScheduler {
                 )
             }
         } catch let error as HistoryFailure {
-            // An unknown result is not a fault of the program.
+            // An inconclusive check is not a fault of the program.
             wrong = (error.kind == .notLinearizable ? .history : .misuse, error.description)
         } catch {
             wrong = (.threw, "\(condition.title) threw \(error) at the end.")
@@ -91,7 +91,7 @@ extension SimulationScheduler {
         HiddenFromSanitizer.end()
     }
 
-    /// The tracked values that a condition has read last, each once, in words.
+    /// The tracked values that a condition last read, each once, as text.
     private func takeValues() -> String {
         var texts: [String] = []
         for value in values ?? [] {
@@ -105,7 +105,7 @@ extension SimulationScheduler {
 
 // Traps, which end the process.
 extension SimulationScheduler {
-    /// Writes what the schedule is, on the thread that traps.
+    /// Prints the schedule, on the thread that traps.
     func reportTrap(_ thread: SimulatedThread) {
         var lines = [
             "Simulation '\(settings.name)' trapped: '\(thread.name)' ends the process (law 33)."

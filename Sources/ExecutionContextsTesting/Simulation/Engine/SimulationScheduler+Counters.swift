@@ -1,9 +1,9 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// The semaphores and groups of Dispatch.
+// Dispatch semaphores and groups.
 extension SimulationScheduler {
-    /// The program has made a semaphore with a value, or a group.
+    /// Records a semaphore, with its value, or a group that the program created.
     func didMake(_ counter: SystemCounter, _ value: Int) {
         let name = names.unique(Self.name(counter))
         names.add(counter.word, unique: name)
@@ -12,7 +12,7 @@ extension SimulationScheduler {
         SharedCounters.add(counter.word, name, hosts)
     }
 
-    /// The address is that of another object now, which the schedule has not made.
+    /// Another object, which the schedule did not create, now has the address.
     func forget(_ counter: SystemCounter) {
         counters.forget(counter.word)
         names.forget(counter.word)
@@ -25,7 +25,7 @@ extension SimulationScheduler {
         counter.isGroup ? "a group" : "a semaphore"
     }
 
-    /// What it is called in a text.
+    /// Its name in messages.
     func name(of counter: SystemCounter) -> String {
         counters[counter].name ?? "\(Self.name(counter)) from outside"
     }
@@ -37,7 +37,7 @@ extension SimulationScheduler {
         noteUse(counter, counter.isGroup ? ecs_enter : ecs_signal)
     }
 
-    /// Tells another search, if it has made what a thread of this one uses.
+    /// Notifies another search, if it created the object that a thread of this one uses.
     private func noteUse(_ counter: SystemCounter, _ use: ecs_use) {
         if counters[counter].name == nil {
             counters.keep(counter)
@@ -45,7 +45,7 @@ extension SimulationScheduler {
         }
     }
 
-    /// A thread has used it; returns whether another thread waited for that.
+    /// Records a use; returns whether another thread was waiting for it.
     func didUse(_ counter: SystemCounter, _ use: ecs_use, by thread: SimulatedThread) -> Bool {
         switch use {
         case ecs_signal: return didSignal(counter, by: thread)
@@ -60,8 +60,8 @@ extension SimulationScheduler {
         counters[semaphore].permits = before.map { $0 + 1 }
         counters[semaphore].leave(thread)
         trace?.add(thread, .signals(name(of: semaphore)))
-        // Where there was no permit, no later wait could have come first, and this signal and one
-        // before it have a wait between them. Everything else may come in either order.
+        // Where there was no permit, no later wait could have preceded this signal, and a wait lies
+        // between it and the previous signal. Everything else may happen in either order.
         log?.add(before == 0 ? .releases : .writes, semaphore.word)
         pass(.releases, semaphore.word, by: thread)
         return before.map { waiters(of: semaphore).count > $0 } ?? false
@@ -77,10 +77,10 @@ extension SimulationScheduler {
     private func didLeave(_ group: SystemCounter, by thread: SimulatedThread) {
         counters[group].leave(thread)
         trace?.add(thread, .leaves(name(of: group)))
-        // In any order with other leaves.
+        // In either order with other leaves.
         log?.add(.releases, group.word)
         pass(.releases, group.word, by: thread)
-        // Those that wait now go on, even if a thread enters it before they do.
+        // Present waiters continue, even if a thread enters the group before they do.
         let waiters = waiters(of: group)
         if !waiters.isEmpty, group.take() { for thread in waiters { thread.isSignalled = true } }
         dispatchQueues?.submitNotifications(of: group)
@@ -97,7 +97,7 @@ extension SimulationScheduler {
 
     // MARK: Waits
 
-    /// Whether a thread that waits need not wait longer in the simulation.
+    /// Whether a waiting thread can stop waiting in the simulation.
     func canTake(_ counter: SystemCounter, _ thread: SimulatedThread) -> Bool {
         if counter.isGroup {
             return thread.isSignalled || isOnlyOutside(counter) || counter.take()
@@ -109,7 +109,7 @@ extension SimulationScheduler {
     /// has passed.
     func wait(_ thread: SimulatedThread, for counter: SystemCounter, until limit: UInt64) -> ecs_end
     {
-        // Before others run, who let time pass.
+        // Before others run and advance time.
         let deadline = dispatchTimes.deadline(of: limit, at: now)
         if phase == .checking {
             if take(counter, by: thread, deadline) { return ecs_free }
@@ -138,7 +138,7 @@ extension SimulationScheduler {
         }
     }
 
-    /// Lets other threads run, and this one when it can take what it waits for.
+    /// Runs other threads until this one can take what it waits for.
     private func pause(
         _ thread: SimulatedThread, for counter: SystemCounter, _ deadline: Int64
     ) {
@@ -167,14 +167,14 @@ extension SimulationScheduler {
             return false
         }
         didTake(counter, by: thread)
-        // Earlier, a try could have failed.
+        // At an earlier point, a try could have failed.
         if deadline != .max { log?.add(.writes, counter.word) }
         return true
     }
 
     private func didTake(_ counter: SystemCounter, by thread: SimulatedThread) {
         if !counter.isGroup {
-            // One that a thread outside has given was not counted.
+            // A permit that an outside thread gave was not counted.
             counters[counter].permits = counters[counter].permits.map { max($0 - 1, 0) }
             counters[counter].enter(thread)
         }
@@ -183,19 +183,20 @@ extension SimulationScheduler {
         pass(.acquires, counter.word, by: thread)
     }
 
-    /// Whether no simulated thread is known that could end a wait: for a semaphore that the
-    /// schedule has not made none has a permit, and in a group none is.
+    /// Whether no known simulated thread could end a wait: none holds a permit of a semaphore that
+    /// the schedule did not create, or none is in the group.
     private func isOnlyOutside(_ counter: SystemCounter) -> Bool {
         let state = counters[counter]
         return (state.isGroup || state.name == nil) && state.taken <= 0
     }
 
-    /// No simulated thread is in a group that is not empty: `async(group:)` has entered it.
+    /// Fails: no simulated thread is in a group that is not empty, so `async(group:)` has entered
+    /// it.
     private func failForJobs(in group: SystemCounter, _ thread: SimulatedThread) {
         fail(
             .foreign,
-            "'\(thread.name)' waits for '\(name(of: group))', in which threads of the system are: they run "
-                + "outside of the simulation. Take contexts of the simulation there (law 33).")
+            "'\(thread.name)' waits for '\(name(of: group))', which threads of the system have entered: they run "
+                + "outside of the simulation. Use contexts of the simulation there (law 33).")
     }
 
     func didWaitOutside(
@@ -205,13 +206,13 @@ extension SimulationScheduler {
             counters[counter].fromOutside += 1
             return didTake(counter, by: thread)
         }
-        // As long by both clocks.
+        // The same duration on both clocks.
         now = max(now, min(dispatchTimes.deadline(of: limit, at: now), settings.horizon))
         trace?.add(thread, .givesUp(name(of: counter)))
     }
 
-    /// In the search of all orders: those that wait for a permit could have taken one that another
-    /// thread has, and those that wait for a group could have come before it was entered.
+    /// In the search of all orders: threads that wait for a permit could have taken one that
+    /// another thread holds, and threads that wait for a group could have preceded its entry.
     func refusePermits() {
         guard let log else { return }
         var rest = lockWaiters

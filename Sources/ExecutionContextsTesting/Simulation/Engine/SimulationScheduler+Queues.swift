@@ -1,10 +1,10 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-// The queues of Dispatch. A closure that the scheduler keeps does not own the scheduler, and
-// `close` drops it. A use after the end would trap, not read freed memory.
+// Dispatch queues. A closure that the scheduler stores does not retain the scheduler, and
+// `close` releases it. A use after the end would trap, not read freed memory.
 extension SimulationScheduler {
-    /// The queues of a program that uses some.
+    /// The Dispatch queues, created at the first use.
     var usedQueues: DispatchQueues {
         if let dispatchQueues { return dispatchQueues }
         let made = DispatchQueues(self)
@@ -12,7 +12,7 @@ extension SimulationScheduler {
         return made
     }
 
-    /// The program has made a queue.
+    /// Records a queue that the program created.
     func didMake(_ queue: SystemQueue) {
         let name = names.unique(queue.name)
         names.add(queue.word, unique: name)
@@ -21,7 +21,7 @@ extension SimulationScheduler {
         SharedCounters.add(queue.word, name, hosts)
     }
 
-    /// The address is that of another queue now, which the schedule has not made.
+    /// Another queue, which the schedule did not create, now has the address.
     func forget(_ queue: SystemQueue) {
         dispatchQueues?.forget(queue)
         names.forget(queue.word)
@@ -32,9 +32,9 @@ extension SimulationScheduler {
 
     // MARK: Jobs
 
-    /// Takes a job for its queue, at a time of Dispatch.
+    /// Submits a job to its queue, at a Dispatch time.
     func submit(_ job: SystemJob, at limit: UInt64, by thread: SimulatedThread) {
-        // Before others run, who let time pass.
+        // Before others run and advance time.
         let deadline = dispatchTimes.deadline(of: limit, at: now)
         point(thread)
         let queue = usedQueues[job.queue]
@@ -42,7 +42,7 @@ extension SimulationScheduler {
             trace?.add(thread, .submits(queue.name))
             return submit(job, to: queue)
         }
-        // Dispatch drops a job that is for the end of time.
+        // Dispatch drops a job scheduled for `.distantFuture`.
         guard deadline != .max else { return }
         trace?.add(thread, .submits(queue.name))
         log?.add(.writes, .time)
@@ -67,9 +67,9 @@ extension SimulationScheduler {
         _ job: SystemJob, in queue: SimulatedDispatchQueue, _ isExclusive: Bool
     ) {
         let thread = HostThread.current?.thread
-        thread?.turns.append(DispatchTurn(queue: queue, isExclusive: isExclusive))
+        thread?.dispatchFrames.append(DispatchFrame(queue: queue, isExclusive: isExclusive))
         job.run()
-        thread?.turns.removeLast()
+        thread?.dispatchFrames.removeLast()
     }
 
     /// Runs a job in its queue before it returns.
@@ -92,7 +92,9 @@ extension SimulationScheduler {
         } else if queue.base.isolation != 0 {
             waitForJob(of: queue, isExclusive, by: thread, body)
         } else {
-            takeTurn(of: queue, isExclusive, by: thread) { HiddenFromSanitizer.suspended(body) }
+            runWhileServerWaits(of: queue, isExclusive, by: thread) {
+                HiddenFromSanitizer.suspended(body)
+            }
         }
     }
 
@@ -113,23 +115,23 @@ extension SimulationScheduler {
     }
 
     /// Runs a job on the calling thread while a thread of the queue waits for it.
-    private func takeTurn(
+    private func runWhileServerWaits(
         of queue: SimulatedDispatchQueue, _ isBarrier: Bool, by thread: SimulatedThread,
         _ run: () -> Void
     ) {
-        var (hasCome, isOver) = (false, false)
+        var (mayRun, isOver) = (false, false)
         var server: SimulatedThread?
         queue.submit(isBarrier: isBarrier) { [self] in
             HiddenFromSanitizer.begin()
             if let own = caller {
                 server = own
-                hasCome = true
+                mayRun = true
                 wake(thread)
                 block(own, on: queue.base) { isOver }
             }
             HiddenFromSanitizer.end()
         }
-        block(thread, on: queue.base) { hasCome }
+        block(thread, on: queue.base) { mayRun }
         thread.running.append(.init(queue: queue.base, isExclusive: true, caller: nil))
         run()
         thread.running.removeLast()
@@ -137,7 +139,7 @@ extension SimulationScheduler {
         if let server { wake(server) }
     }
 
-    /// Calls a function so many times, on the calling thread and on others.
+    /// Calls a function `count` times, on the calling thread and on others.
     func apply(
         _ count: Int, in queue: SystemQueue?, by thread: SimulatedThread,
         _ body: @escaping (Int) -> Void
@@ -180,7 +182,8 @@ extension SimulationScheduler {
 
     // MARK: Groups and work items
 
-    /// Takes a job that its queue runs when a group is empty; false if a thread outside is in it.
+    /// Submits a job to its queue when a group is empty; false if an outside thread is in the
+    /// group.
     func notify(_ group: SystemCounter, _ job: SystemJob, by thread: SimulatedThread) -> Bool {
         point(thread)
         let isEmpty = group.take()
@@ -195,12 +198,12 @@ extension SimulationScheduler {
         return true
     }
 
-    /// A thread is about to wait for a work item, by the group that the item leaves.
+    /// A thread is about to wait for a work item, through the group that the item leaves.
     func willWait(forItem group: SystemCounter) {
         if counters[group].name == nil { counters.makeItem(group) }
     }
 
-    /// A thread has made a work item, which leaves this group when it has run.
+    /// A thread created a work item, which leaves this group when it has run.
     func didMake(item group: SystemCounter) {
         forget(group)
         counters.makeItem(group)
@@ -213,19 +216,19 @@ extension SimulationScheduler {
         dispatchQueues?.submitNotifications(of: group)
     }
 
-    /// A thread looks at an object of Dispatch, or changes it.
+    /// A thread is about to read or change a Dispatch object.
     func willTouchDispatch(_ object: Word, by thread: SimulatedThread) {
         point(thread, for: Intent(.writes, object))
         log?.add(.writes, object)
         pass(.writes, object, by: thread)
     }
 
-    /// A thread has resumed a queue, or has changed its target.
+    /// A thread resumed a queue, or changed its target.
     func didChangeQueue(_ queue: Word, by thread: SimulatedThread) {
         if dispatchQueues?.didChange(queue) == false {
             fail(
                 .misuse,
-                "'\(thread.name)' gives a queue another target while it has jobs. The simulation knows no order for that: "
+                "'\(thread.name)' changes the target of a queue that has jobs. The simulation cannot order that: "
                     + "set the target before the first job."
             )
         }

@@ -14,7 +14,7 @@ extension SimulationScheduler {
             failForTooManyThreads()
             return nil
         }
-        // A serial context and the thread that serves it share one name for the reader.
+        // A serial context and the thread that serves it share one name.
         return add(
             SimulatedThread(
                 id: threads.count, name: queue == nil ? names.unique(name) : name, queue: queue,
@@ -39,8 +39,8 @@ extension SimulationScheduler {
         thread.edge.release()
         log?.add(.writes, .threads)
         if let memory, let caller { memory.pass(from: caller.id, to: thread.id) }
-        // Moved out and back: what no code changes in place is read without a check for exclusive
-        // access, as each scheduling point does.
+        // Moved out and back: a variable that is never mutated in place is read without exclusivity
+        // checks, at each scheduling point.
         var all = threads
         threads = []
         all.append(thread)

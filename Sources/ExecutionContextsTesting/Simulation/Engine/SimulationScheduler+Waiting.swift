@@ -44,7 +44,7 @@ extension SimulationScheduler {
             thread.refused = nil
             thread.isQueued = false
             log?.add(.acquires, owner)
-            // Earlier, a try could have found it taken.
+            // At an earlier point, a try could have found it taken.
             if !waits { log?.add(.writes, owner) }
         } else {
             if waits { thread.isQueued = true }
@@ -84,13 +84,13 @@ extension SimulationScheduler {
         return wasWoken
     }
 
-    /// Lets other threads run until a lock of the system is free or a condition signalled, or until
-    /// the deadline.
+    /// Runs other threads until a system lock is free, a condition is signalled or the deadline
+    /// passes.
     func wait(_ thread: SimulatedThread, for lock: SystemLock, until deadline: Int64) -> ecs_end {
         guard phase != .over else { return ecs_not_waited }
         if !lock.isCondition {
             guard let holder = holder(of: lock) else { return ecs_not_waited }
-            // The library refuses it with a message of its own.
+            // The library traps with a message of its own.
             if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
         }
         step(thread)
@@ -113,7 +113,7 @@ extension SimulationScheduler {
         return isOver(lock, thread) ? ecs_free : ecs_late
     }
 
-    /// Ends the wait of the thread that has waited longest for a condition, or of all.
+    /// Ends the wait of the thread that has waited longest for a condition, or of all of them.
     func didSignal(_ condition: SystemLock, toAll: Bool) {
         chooser.orders?.isCut = true
         let waiting = threads.filter { thread in
@@ -135,7 +135,7 @@ extension SimulationScheduler {
         return threads.first { !$0.isDone && number != 0 && $0.host?.systemNumber == number }
     }
 
-    /// The candidates without those that wait for a lock that is taken.
+    /// The candidates, except those that wait for a taken lock.
     func withoutLockWaiters(_ candidates: UInt64) -> UInt64 {
         var (allowed, rest) = (candidates, candidates & lockWaiters)
         while rest != 0 {
@@ -173,7 +173,7 @@ extension SimulationScheduler {
             fail(
                 .foreign,
                 "'\(thread.name)' wakes a thread that the simulation did not start. Start threads with spawn, and "
-                    + "let no thread outside wait for what happens inside.")
+                    + "let no outside thread wait for the simulation.")
         }
         return sleeper
     }
@@ -192,13 +192,13 @@ extension SimulationScheduler {
     func refuseToWait(_ thread: SimulatedThread) -> Never {
         fail(
             .misuse,
-            "An invariant waits for a lock or a context. No other thread runs while it is checked, so it may read "
-                + "without a lock. Or check it at the end, by 'finally'.")
+            "An invariant waits for a lock or a context. No other thread runs while it is checked, so read "
+                + "without a lock, or check at the end, with 'finally'.")
         giveUp(thread)
     }
 
-    /// Suspends the thread until `isOver` returns true; another thread calls `wake` to make it
-    /// check again.
+    /// Suspends the thread until `isOver` returns true; other threads call `wake` to make it check
+    /// again.
     func block(_ thread: SimulatedThread, on queue: SimulatedJobQueue, until isOver: () -> Bool) {
         if phase == .checking { refuseToWait(thread) }
         while !isOver() {
@@ -211,20 +211,20 @@ extension SimulationScheduler {
         thread.wait = .nothing
     }
 
-    /// Lets time pass where all that runs waits by yielding, for what a sleep brings.
+    /// Advances time where all running tasks only yield, waiting for the end of a sleep.
     func noteYield(_ thread: SimulatedThread) {
-        // The end of a yield is a job of its own.
+        // The end of a yield is a separate job.
         guard thread.isOfTasks, thread.task != nil || thread.hasYielded else { return }
         if !thread.hasYielded { leap = Self.firstLeap }
         yields = thread.hasYielded ? yields + 1 : 0
-        // A crowd of which each task yields once does not wait.
+        // Many tasks that each yield once are not waiting.
         guard yields >= max(Self.mostYields, 8 * tasks.livingCount), phase == .running else {
             return
         }
         yields = 0
         chooser.orders?.isCut = true
         if advance() { return }
-        // A program that polls a clock waits until it shows a time that only the program knows.
+        // A program that polls a clock waits for a time that only the program knows.
         now = max(now, min(now + leap, settings.horizon))
         leap = min(leap * 4, Self.longestLeap)
     }
@@ -233,8 +233,8 @@ extension SimulationScheduler {
     private static let firstLeap: Int64 = 1_000_000
     private static let longestLeap: Int64 = 3_600_000_000_000
 
-    /// Advances the clock to the next deadline, and fires and wakes all that is due then; returns
-    /// false if nothing is ever due.
+    /// Advances the clock to the next deadline, and fires and wakes what is due then; false if
+    /// nothing is ever due.
     func advance() -> Bool {
         var next = clock.nextDeadline ?? .max
         forEachSleeper { next = min(next, $0.deadline) }

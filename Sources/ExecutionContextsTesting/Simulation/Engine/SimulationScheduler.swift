@@ -1,11 +1,10 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-/// One run of a simulated program under one schedule: its threads, the running thread, and the
-/// result.
+/// One run of a simulated program under one schedule: its threads and the result.
 ///
-/// The running thread decides, on the spot, which thread runs next. Continuing the same thread
-/// takes no switch of system threads.
+/// The running thread itself decides which thread runs next. Continuing the same thread needs no
+/// switch of system threads.
 final class SimulationScheduler: @unchecked Sendable {
     // Unchecked: the thread that owns the scheduler token owns everything. Passing the token orders
     // memory.
@@ -14,9 +13,9 @@ final class SimulationScheduler: @unchecked Sendable {
         /// The body of the simulation runs alone, and builds the program.
         case settingUp
         case running
-        /// A condition of the user's that must not wait is being checked.
+        /// A user's condition that must not wait is being checked.
         case checking
-        /// The schedule has failed, and the threads run to their ends as far as they can.
+        /// The schedule has failed, and the threads run to their ends where they can.
         case unwinding
         case over
     }
@@ -25,9 +24,9 @@ final class SimulationScheduler: @unchecked Sendable {
     let chooser: Chooser
     let hosts: HostThreads
     let trace: SimulationTrace?
-    /// What each step does to shared objects; only the search of all orders asks for it.
+    /// What each step does to shared objects; only choosers that look at orders need it.
     let log: OrderLog?
-    /// What threads know of the program's atomics; nil until it uses one.
+    /// What threads know about the program's atomics; nil until it uses one.
     var memory: SimulatedMemory?
     /// Only the first schedule of a search is counted.
     private let counter: CountingChooser?
@@ -41,39 +40,39 @@ final class SimulationScheduler: @unchecked Sendable {
     /// The threads that wait for a lock, a condition, a semaphore or a group of the system.
     var lockWaiters: UInt64 = 0
     var now: Int64 = 0
-    /// How often the present step has read a clock of the system, and the time when it began.
+    /// How often the current step has read a system clock, and the time when it began.
     var readings = (step: 0, count: 0, start: Int64(0))
     var steps = 0
-    /// Whether the threads now run in turn, after as many steps as were allowed: one that retries
-    /// may have waited for another that the schedule kept from running.
+    /// Whether the threads now run round-robin, since the schedule used up its steps: a thread that
+    /// retries may have waited for one that the schedule starved.
     private(set) var isFair = false
-    /// How many tasks have yielded since one did something else.
+    /// How many tasks in a row have only yielded.
     var yields = 0
-    /// By how much the clock advances next where all that runs waits by yielding.
+    /// By how much the clock advances next where all running tasks only yield.
     var leap: Int64 = 1_000_000
     private var unwindingSteps = 0
     private(set) var switches: [Switch] = []
     /// Every decision, in order: equal for two runs in which the same happened.
     private(set) var decisions = DecisionLog()
     private(set) var failure: Finding?
-    /// How many decisions came before it.
+    /// How many decisions preceded the failure.
     private(set) var stepsToFailure: Int?
     var inversion: Finding?
     var names = Names()
     var objects = ObjectNumbers()
     var order = LockOrder()
-    /// The semaphores and groups of Dispatch that the schedule has made or used.
+    /// The Dispatch semaphores and groups that the schedule created or used.
     var counters = Counters()
     var dispatchTimes = DispatchTimes()
-    /// The queues of Dispatch; nil until the program uses one.
+    /// The Dispatch queues; nil until the program uses one.
     var dispatchQueues: DispatchQueues?
     var conditions: [Condition] = []
     var lastConditions: [Condition] = []
-    /// The tracked values that a condition has read; nil if nobody asks for them.
+    /// The tracked values that a condition has read; nil unless they are recorded.
     var values: [() -> String?]?
     var queues: [SimulatedJobQueue] = []
     var newThreads: SimulatedJobQueue?
-    /// Stands for the system's threads: `sim.global`, and `.global` and `.pool` of code that is
+    /// Simulates the system's threads: `sim.global`, and `.global` and `.pool` of code that is
     /// given no context.
     private(set) var system: SimulatedJobQueue!
     let tasks: SimulatedTasks
@@ -98,7 +97,7 @@ final class SimulationScheduler: @unchecked Sendable {
 
     // MARK: Threads
 
-    /// What a host does whose thread has returned.
+    /// What a host does after its thread has returned.
     enum Continuation {
         case begins(SimulatedThread)
         case waits
@@ -135,7 +134,7 @@ final class SimulationScheduler: @unchecked Sendable {
         return .waits
     }
 
-    /// Passes the scheduler token to a thread, which begins on a host that is free.
+    /// Passes the scheduler token to a thread, which may begin on a free host.
     func run(_ thread: SimulatedThread) {
         if thread.host == nil {
             let host = hosts.takeFree()
@@ -153,7 +152,7 @@ final class SimulationScheduler: @unchecked Sendable {
         creates: Bool = false
     ) {
         guard phase == .running || phase == .unwinding else { return }
-        // Others may need the static variable that the thread makes, and could not wait for it.
+        // Others may need the static variable that the thread is making, and could not wait for it.
         guard thread.undivided == 0 && !ecs_is_making_static() || yields else { return }
         step(thread)
         thread.intent = intent
@@ -161,13 +160,12 @@ final class SimulationScheduler: @unchecked Sendable {
         thread.intent = nil
     }
 
-    /// Passes the scheduler token to `next` and waits for its return; without a `next` it waits for
-    /// ever.
+    /// Passes the scheduler token to `next` and waits for its return; without a `next`, forever.
     func pass(from thread: SimulatedThread, _ next: SimulatedThread?) {
         guard next !== thread else { return }
         thread.run = 0
         next.map(run) ?? hosts.searchToken.pass()
-        thread.host?.waitForTurn()
+        thread.host?.waitForToken()
     }
 
     func step(_ thread: SimulatedThread, isPoint: Bool = true) {
@@ -179,7 +177,8 @@ final class SimulationScheduler: @unchecked Sendable {
         if phase == .settingUp && steps > settings.steps {
             fail(
                 .endless,
-                "The body goes on after \(settings.steps) steps: end its loop, or raise 'steps'.")
+                "The body has not ended after \(settings.steps) steps: end its loop, or raise 'steps'."
+            )
             giveUp(thread)
         }
         if phase == .unwinding {
@@ -191,23 +190,23 @@ final class SimulationScheduler: @unchecked Sendable {
         } else if steps > 2 * settings.steps {
             fail(
                 .endless,
-                "The program goes on after \(2 * settings.steps) steps, in the later half of which its threads ran in turn. It loops, repeats something for ever, or "
-                    + "is too long: end what repeats, or raise 'steps'.")
+                "The program has not ended after \(2 * settings.steps) steps, the second half of them round-robin. It loops, repeats something forever, or "
+                    + "is too long: end the repetition, or raise 'steps'.")
         } else if isPoint && phase == .running && !conditions.isEmpty {
             checkConditions()
         }
     }
 
-    /// How many more steps the threads may take to their ends after a failure.
+    /// How many more steps the threads may take after a failure, to reach their ends.
     private static let patience = 2_000
-    /// How many points a thread may pass in a row while others could run; so a thread that polls
-    /// does not poll for ever.
+    /// How many points a thread may pass in a row while others could run, so that a polling thread
+    /// does not poll forever.
     private static let longestRun = 1_000
 
-    /// Leaves the thread suspended for ever: no other thread can end it.
+    /// Leaves the thread suspended forever: no other thread can end it.
     func giveUp(_ thread: SimulatedThread) -> Never {
         hosts.searchToken.pass()
-        while true { thread.host?.waitForTurn() }
+        while true { thread.host?.waitForToken() }
     }
 
     /// The thread that runs next; nil, with the reason as a failure, if no thread can run.
@@ -243,7 +242,8 @@ final class SimulationScheduler: @unchecked Sendable {
             note(thread, target, usual: usual)
             if target == Schedule.time {
                 trace?.add(thread, .time)
-                // If nothing is due, time advances by an amount that some code counts as long.
+                // If nothing is due, time advances by an amount that exceeds common polling
+                // intervals.
                 if !advance() { now += 1_100_000 }
                 thread.operations += 1
                 continue
@@ -256,7 +256,7 @@ final class SimulationScheduler: @unchecked Sendable {
         }
     }
 
-    /// Notes a decision.
+    /// Records a decision.
     func note(_ thread: SimulatedThread, _ target: Int, usual: Int) {
         if target != usual {
             switches.append(
@@ -273,7 +273,7 @@ final class SimulationScheduler: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Notes what has gone wrong first; `locations` are those of the threads that have part in it.
+    /// Records the first failure; `locations` are those of the threads involved.
     func fail(
         _ kind: SimulationFailure.Kind, _ message: String,
         locations: [(name: String, location: CallerLocation?)] = []

@@ -1,33 +1,32 @@
-/// A failing schedule as a word for a command line, with the path on which the program came to the
-/// failure.
+/// A failing schedule as one word for a command line, with the program's path to the failure.
 struct Token {
     let schedule: Schedule
-    /// Nil for a token that was printed before a trap, where no path is known.
+    /// Nil for a token printed before a trap, where no path is known.
     let path: Path?
 
     private static let version = "3"
 
-    /// The word; `test` is the simulation that it belongs to.
+    /// Encodes the token; `test` is the simulation that it belongs to.
     func text(for test: String) -> String {
         let numbers = schedule.switches.flatMap { [$0.thread, $0.operation, $0.target] }
         let start = [
-            Self.version, Self.mark(of: test),
+            Self.version, Self.testLetters(of: test),
             numbers.map { String($0, radix: 36) }.joined(separator: "."), path?.text ?? "",
         ].joined(separator: "-")
         return "\(start)-\(Self.check(start))"
     }
 
-    /// Parses a word; throws the reason if it is not valid here.
+    /// Parses a token; throws the reason if it is not valid here.
     static func parse(_ text: String, for test: String) throws(Mistake) -> Token {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard let number = parts.first, Int(number) != nil else { throw .unreadable }
         guard number == version else { throw .otherVersion }
-        // A mistyped token must not be taken for another schedule, which would pass, or for another
-        // simulation's.
+        // A mistyped token must not be mistaken for another schedule, which would pass, or for
+        // another simulation's.
         guard parts.count == 5, parts[4] == check(parts.dropLast().joined(separator: "-")) else {
             throw .unreadable
         }
-        guard parts[1] == mark(of: test) else { throw .otherTest }
+        guard parts[1] == testLetters(of: test) else { throw .otherTest }
         let numbers =
             parts[2].isEmpty
             ? []
@@ -46,8 +45,10 @@ struct Token {
 
     enum Mistake: Error { case unreadable, otherVersion, otherTest }
 
-    /// A few letters that depend on the test's name and on how it is simulated.
-    private static func mark(of test: String) -> String { letters(of: test, upTo: 1_679_616) }
+    /// A few letters that depend on the test's name and its mode of simulation.
+    private static func testLetters(of test: String) -> String {
+        letters(of: test, upTo: 1_679_616)
+    }
 
     /// Two letters that detect a token that was not copied completely.
     private static func check(_ start: String) -> String { letters(of: start, upTo: 1_296) }
@@ -63,8 +64,7 @@ struct Token {
 struct Fingerprint: Hashable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// Each bit of what was added changes about half of the bits, as by SplitMix64: sums of sums
-    /// would be equal otherwise.
+    /// Each added bit changes about half of the bits, as in SplitMix64; plain sums would collide.
     mutating func add(_ number: Int) {
         value ^= UInt64(truncatingIfNeeded: number)
         value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -8,7 +8,7 @@ internal import Synchronization
 final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     // Unchecked: the lock guards all, since two searches may share an atomic.
 
-    /// A value that was stored in the schedule, with what it carries to those that acquire it.
+    /// A value that was stored in the schedule, with what it passes on to threads that acquire it.
     private struct Stored {
         let value: Value
         let carries: MemoryView
@@ -17,7 +17,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     private let name: String
     private let lock = NSLock()
     private var last: Value
-    /// For the thread sanitizer, which does not see what else orders simulated threads.
+    /// For the thread sanitizer, which does not see other ordering of simulated threads.
     private let edge = Edge()
     /// The memory that the values below belong to, and the number of the atomic in it.
     private var memory = 0
@@ -25,20 +25,20 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
     /// The latest values, and the number of the first of them.
     private var values: [Stored] = []
     private var first = 0
-    /// How often a thread has loaded one overwritten value, by the thread.
+    /// For each thread, how often it has loaded the same overwritten value.
     private var returned: [Int: (value: Int, count: Int)] = [:]
 
     /// How many values are kept.
     private static var mostValues: Int { 8 }
     /// How often one thread may load the same overwritten value in a row: a store becomes visible
-    /// some time.
+    /// eventually.
     private static var mostLoads: Int { 3 }
 
     init(_ value: Value, name: String) {
         (self.name, last) = (name, value)
         guard let scheduler = HostThread.current?.scheduler else { return }
         scheduler.didMake(Word(of: self), name, isTracked: true)
-        // From here on the memory counts what happens before what.
+        // From here on the memory tracks the happens-before order.
         enter(scheduler.usedMemory)
     }
 
@@ -82,7 +82,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         return replace(step, order, change)
     }
 
-    /// Replaces the value if it is `expected`. A weak exchange may fail without a reason.
+    /// Replaces the value if it is `expected`. A weak exchange may fail spuriously.
     func exchange(
         _ expected: Value, _ desired: Value, _ order: MemoryOrder, failing failure: MemoryOrder,
         isWeak: Bool
@@ -97,8 +97,8 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         }
         let latest = first + values.count - 1
         let isThere = Self.areSame(values[values.count - 1].value, expected)
-        // It fails at a value that is another one, which may be an overwritten one. A weak one may
-        // fail at any.
+        // It fails if the value differs, which may be an overwritten one. A weak exchange may fail
+        // at any value.
         let chosen = choose(step, failure) { isWeak || !Self.areSame($0, expected) }
         let fails =
             !isThere || chosen != latest
@@ -115,7 +115,7 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
 
     // MARK: Values
 
-    /// Reads the last value and stores one that carries what it did.
+    /// Reads the last value and stores one that also passes on what the last one did.
     private func replace(_ step: Step, _ order: MemoryOrder, _ change: (Value) -> Value) -> (
         old: Value, new: Value
     ) {
@@ -171,11 +171,11 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         return stored
     }
 
-    /// One operation, from its begin to its end.
+    /// One operation, from its beginning to its end.
     private struct Use {
-        /// Whether a thread of a simulation has it.
+        /// Whether a simulated thread performs it.
         let isInside: Bool
-        /// The step of a schedule that it is; nil while a condition is checked.
+        /// Its step in the schedule; nil while a condition is checked.
         var step: Step?
     }
 
@@ -214,14 +214,14 @@ final class AtomicCell<Value: AtomicRepresentable>: @unchecked Sendable {
         edge.acquire()
     }
 
-    /// Begins with its present value in the memory of a schedule.
+    /// Enters the memory of a schedule with its current value.
     private func enter(_ memory: SimulatedMemory) {
         (self.memory, number) = (memory.number, memory.makeAtomic())
         (first, returned) = (0, [:])
         values = [Stored(value: last, carries: MemoryView())]
     }
 
-    /// Notes the value for the text of a condition that does not hold.
+    /// Records the value for the message of a condition that does not hold.
     private func noteValue(_ scheduler: SimulationScheduler) {
         guard scheduler.values != nil else { return }
         let value = last

@@ -9,7 +9,7 @@ enum MemoryOrder {
     /// Whether it has a place in the one order of all sequentially consistent operations.
     var isTotal: Bool { self == .total }
 
-    /// Of a failing exchange, which only loads.
+    /// The order of a failing exchange, which only loads.
     var ofLoad: MemoryOrder {
         isTotal ? .total : acquires ? .acquiring : .relaxed
     }

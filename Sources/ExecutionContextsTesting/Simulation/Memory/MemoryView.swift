@@ -1,4 +1,4 @@
-/// What a thread knows of the memory, and so what it cannot fail to see.
+/// What a thread knows about the memory, and so must see.
 struct MemoryView {
     /// For each atomic, by its number, the oldest value that a load may return.
     private(set) var oldest: [Int32] = []
@@ -20,13 +20,13 @@ struct MemoryView {
         return next
     }
 
-    /// Adds what another one knows.
+    /// Adds what another view knows.
     mutating func join(_ other: MemoryView) {
         Self.join(&oldest, other.oldest)
         Self.join(&clock, other.clock)
     }
 
-    /// Adds what another one knows of values, but not what happened before.
+    /// Adds what another view knows about values, but not about what happened before.
     mutating func joinValues(_ other: MemoryView) { Self.join(&oldest, other.oldest) }
 
     private static func raise(_ numbers: inout [Int32], _ index: Int, to number: Int32) {

@@ -1,10 +1,10 @@
 internal import ExecutionContexts
 public import Synchronization
 
-/// An atomic whose operations are scheduling points, with the memory that Swift promises and no
-/// better one.
+/// An atomic whose operations are scheduling points, with the memory ordering that Swift guarantees
+/// and no stronger one.
 ///
-/// It has the operations of `Synchronization.Atomic`. One line lets a file use it:
+/// It has the operations of `Synchronization.Atomic`. One line makes a file use it:
 ///
 /// ```swift
 /// typealias Atomic = SimulatedAtomic
@@ -22,9 +22,9 @@ public import Synchronization
 /// ```
 ///
 /// In a simulation the schedule decides which value a load returns: the last one, or an earlier one
-/// that the thread need not know to be overwritten. So what a weaker processor or a compiler may do
-/// is searched, shrunk and replayed like the order of threads. `@Shared` variables are checked for
-/// accesses that no atomic puts in order.
+/// that the thread need not know to be overwritten. So the effects of weaker processors and of
+/// compilers are searched, shrunk and replayed like the order of threads. `@Shared` variables are
+/// checked for accesses that no atomic orders.
 ///
 /// Outside of a simulation it is a variable behind a lock.
 public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable {
@@ -74,7 +74,7 @@ public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable {
             failing: MemoryOrder(failureOrdering), isWeak: false)
     }
 
-    /// Replaces the value if it is `expected`, or fails without a reason: for use in a loop.
+    /// Replaces the value if it is `expected`, or fails spuriously: for use in a loop.
     public borrowing func weakCompareExchange(
         expected: consuming Value, desired: consuming Value, ordering: AtomicUpdateOrdering
     ) -> (exchanged: Bool, original: Value) {
@@ -82,8 +82,8 @@ public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable {
         return cell.exchange(expected, desired, order, failing: order.ofLoad, isWeak: true)
     }
 
-    /// Replaces the value if it is `expected`, or fails without a reason, with one order for a
-    /// success and one for a failure.
+    /// Replaces the value if it is `expected`, or fails spuriously, with one order for a success
+    /// and one for a failure.
     public borrowing func weakCompareExchange(
         expected: consuming Value, desired: consuming Value,
         successOrdering: AtomicUpdateOrdering, failureOrdering: AtomicLoadOrdering
@@ -93,7 +93,7 @@ public struct SimulatedAtomic<Value: AtomicRepresentable>: ~Copyable {
             failing: MemoryOrder(failureOrdering), isWeak: true)
     }
 
-    /// Replaces the value by another one, and returns both.
+    /// Replaces the value, and returns the old and the new one.
     borrowing func update(_ ordering: AtomicUpdateOrdering, _ change: (Value) -> Value) -> (
         oldValue: Value, newValue: Value
     ) {
@@ -121,9 +121,9 @@ public func simulatedMemoryFence(ordering: AtomicUpdateOrdering) {
     scheduler.usedMemory.fence(thread.id, order)
 }
 
-// For tests of what parks threads itself.
+// For tests of code that parks threads itself.
 extension SimulatedWorld {
-    /// Makes all threads pass a fence, one after the other, as the system's barrier does.
+    /// Makes all threads pass a fence, one after another, as the system's barrier does.
     package func passBarrier() {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
@@ -136,6 +136,6 @@ extension SimulatedWorld {
         }
     }
 
-    /// From here on a thread that is woken knows no more than it did before.
+    /// From here on a woken thread learns nothing from its waker.
     package func letWakesOrderNothing() { scheduler.usedMemory.wakesPassOn = false }
 }

@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 internal import Synchronization
 
-/// The memory of one schedule, as C11 and Swift define it: which values a thread's loads may
+/// The memory of one schedule, as C11 and Swift define it: the values that a thread's loads may
 /// return.
 ///
 /// Each atomic keeps its latest values. A load may return any of them that the thread does not know
@@ -9,17 +9,17 @@ internal import Synchronization
 ///
 /// | operation        | what the thread knows afterwards                                  |
 /// |------------------|-------------------------------------------------------------------|
-/// | load             | that no earlier value is there                                    |
-/// | acquiring load   | besides, all that the value carries                               |
-/// | store            | that no earlier value is there                                    |
+/// | load             | that earlier values are overwritten                               |
+/// | acquiring load   | the same, and all that the value carries                          |
+/// | store            | that earlier values are overwritten                               |
 /// | releasing store  | the same, and the value carries all that the thread knows         |
-/// | exchange         | it loads the last value, and its own carries what that one did    |
-/// | acquiring fence  | all that the values carry which it has loaded                     |
+/// | exchange         | it loads the last value, and its own also carries what that did   |
+/// | acquiring fence  | all that its loaded values carry                                  |
 /// | releasing fence  | nothing new, and later values carry what it knows here            |
 ///
 /// Sequentially consistent operations also know what all earlier ones have stored.
 ///
-/// Other objects of the program, such as sections and contexts, pass on what a thread knows from
+/// Other objects of the program, such as sections and contexts, pass on a thread's knowledge from
 /// each use to the next.
 ///
 /// Three things that Swift allows do not happen here: a store is never ordered before an earlier
@@ -29,7 +29,7 @@ final class SimulatedMemory {
     /// What one thread knows.
     private struct Knowledge {
         var now = MemoryView()
-        /// What the values carry that it has loaded.
+        /// What its loaded values carry.
         var loaded = MemoryView()
         /// What it knew at its last releasing fence.
         var fenced = MemoryView()
@@ -61,7 +61,8 @@ final class SimulatedMemory {
     var wakesPassOn = true
     private var plain: [Word: Plain] = [:]
     /// The values that sequentially consistent operations have stored, and what fences knew. Loads
-    /// add nothing: that would forbid what processors do that forward a store to the next load.
+    /// add nothing: that would forbid the behaviour of processors that forward a store to the next
+    /// load.
     private var total = MemoryView()
     private var atomicCount = 0
 
@@ -79,7 +80,7 @@ final class SimulatedMemory {
         return order.isTotal ? max(known, total.oldest(atomic)) : known
     }
 
-    /// A thread has loaded a value, which carries what its store has passed on.
+    /// A thread has loaded a value, which carries what its store passed on.
     func didLoad(
         _ value: Int, of atomic: Int, carrying carried: MemoryView, by thread: Int,
         _ order: MemoryOrder
@@ -112,8 +113,8 @@ final class SimulatedMemory {
 
     // MARK: Other objects
 
-    /// A thread uses an object that passes on what threads know; without a word, one of the
-    /// library's that have no name.
+    /// A thread uses an object that passes on knowledge; without a word, an unnamed object of the
+    /// library.
     func use(_ kind: Access.Kind, _ word: Word?, by thread: Int) {
         if kind != .releases {
             threads[thread].now.join(word.map { objects[$0] ?? MemoryView() } ?? library)
@@ -132,7 +133,7 @@ final class SimulatedMemory {
         plain[word] = nil
     }
 
-    /// A thread knows from here on what another one knows.
+    /// A thread learns what another one knows.
     func pass(from thread: Int, to other: Int) { threads[other].now.join(threads[thread].now) }
 
     func unpark(_ sleeper: Int, by thread: Int) {
@@ -143,13 +144,13 @@ final class SimulatedMemory {
     }
     func didPark(_ thread: Int) { threads[thread].now.join(wakes[thread]) }
 
-    /// A thread knows from here on what any thread knows: what it does may be ordered after all
-    /// that happened.
+    /// A thread learns what any thread knows: its next actions may be ordered after all that
+    /// happened.
     func synchronize(_ thread: Int) {
         for other in threads.indices where other != thread { pass(from: other, to: thread) }
     }
 
-    /// All that has happened is known to all.
+    /// Every thread learns all that has happened.
     func synchronizeAll() {
         synchronize(0)
         for other in threads.indices.dropFirst() { pass(from: 0, to: other) }
@@ -157,7 +158,7 @@ final class SimulatedMemory {
 
     // MARK: Plain variables
 
-    /// An access that nothing has put in order with another one.
+    /// An access that nothing orders with another one.
     struct Unordered {
         let thread: Int
         let kind: Access.Kind

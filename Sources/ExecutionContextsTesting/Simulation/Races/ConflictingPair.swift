@@ -1,8 +1,8 @@
 /// Two operations of different threads whose order made a difference: both used one object, at
-/// least one changed it, and in some schedule nothing else put one before the other.
+/// least one changed it, and in some schedule nothing else ordered the two.
 ///
-/// The counts are of the schedules whose steps were looked at (`SimulationReport.pairs`), also of
-/// those where something else put the two in order.
+/// The counts are of the schedules whose steps were examined (`SimulationReport.pairs`), including
+/// those where something else ordered the two.
 public struct ConflictingPair: Hashable, Sendable, CustomStringConvertible {
     /// The name of the object.
     public let object: String
@@ -27,7 +27,8 @@ public struct ConflictingPair: Hashable, Sendable, CustomStringConvertible {
 
 /// Counts, over the schedules of a search, the orders of pairs of conflicting operations.
 struct ConflictingPairs {
-    /// What a thread does. By name: a number means another thread in another schedule.
+    /// What a thread does. Identified by name: a number may mean another thread in another
+    /// schedule.
     private struct Use: Hashable {
         let thread: String
         let kind: Access.Kind
@@ -47,15 +48,15 @@ struct ConflictingPairs {
         let number: Int
         var inOrder = 0
         var reversed = 0
-        /// Whether in some schedule nothing else put one before the other.
+        /// Whether in some schedule nothing else ordered the two.
         var hasRaced = false
     }
 
     private var counts: [Pair: Count] = [:]
-    /// A program that makes objects without end has no end of pairs.
+    /// A program that creates objects endlessly has no limit on pairs.
     private static let mostPairs = 10_000
 
-    /// A pair in one schedule, where numbers do.
+    /// A pair in one schedule, identified by numbers.
     private struct LocalPair: Hashable {
         let object: SharedObject
         let first: Int

@@ -1,10 +1,10 @@
 /// An object that threads share, as a schedule knows it.
 ///
-/// Where it has the same number in two schedules that begin alike, it is the same object.
+/// An equal number in two schedules that begin alike means the same object.
 struct SharedObject: Hashable {
     private let number: Int
 
-    /// What each step of a task may use: of plain Swift the simulation sees no more.
+    /// What each step of a task may use: of plain Swift code the simulation sees no details.
     static let tasks = SharedObject(number: 1)
     /// The numbers of new threads.
     static let threads = SharedObject(number: 2)
@@ -18,15 +18,15 @@ struct SharedObject: Hashable {
     /// The one order of all sequentially consistent operations, which fences use.
     static let fences = SharedObject(number: 6)
 
-    /// What a thread waits by until another one wakes it.
+    /// The parker of a thread, on which it waits until another one wakes it.
     static func parker(of thread: Int) -> SharedObject { made(by: thread, 0) }
 
-    /// The object that a thread has made so many others before.
+    /// The object that a thread created after `count` others.
     static func made(by thread: Int, _ count: Int) -> SharedObject {
         SharedObject(number: 1 << 40 | thread << 32 | count)
     }
 
-    /// The object that a schedule has used so many others before, which it has not seen made.
+    /// The object that a schedule found after `count` others, without having seen its creation.
     static func found(_ count: Int) -> SharedObject { SharedObject(number: 1 << 50 | count) }
 
     /// How many objects were found before this one; nil if it was made.
@@ -41,7 +41,7 @@ struct Access: Hashable {
 
     /// Whether the order of the two can make a difference.
     ///
-    /// A lock that is taken is waited for, so no step releases it where another may take it.
+    /// Threads wait for a taken lock, so no step releases it where another may take it.
     func conflicts(with other: Access) -> Bool {
         guard object == other.object else { return false }
         switch (kind, other.kind) {
@@ -53,30 +53,30 @@ struct Access: Hashable {
     }
 }
 
-/// The steps of one schedule, and what each does to objects that other threads use.
+/// The steps of one schedule, and what each does to shared objects.
 ///
-/// A step goes from one scheduling point of a thread to its next one.
+/// A step extends from one scheduling point of a thread to the next.
 final class OrderLog {
     struct Step {
         let thread: Int
         var accesses: [Access] = []
-        /// What happened in it by chance, as bits after a one.
+        /// The answers to its chances, as bits after a leading one.
         var chances: UInt64 = 1
         /// Whether any order with any other step can make a difference.
         var usesAll = false
-        /// The steps that have let the thread run: it could not have come before them.
+        /// The steps that made the thread ready: it could not have preceded them.
         var causes: [Int] = []
-        /// The step before which all had to happen; negative if there was none.
+        /// The last step that had to precede everything after it; negative if there was none.
         let barrier: Int
-        /// The place of its choice among those of the schedule; nil where there was none.
+        /// The index of its choice in the schedule; nil where there was none.
         let choice: Int?
     }
 
-    /// A thread that was about to take a lock, and found it taken.
+    /// A thread that found a lock taken.
     struct Refusal {
         let thread: Int
         let lock: SharedObject
-        /// How many steps there had been.
+        /// How many steps preceded it.
         let place: Int
     }
 
@@ -86,7 +86,7 @@ final class OrderLog {
     private var made: [Word: SharedObject] = [:]
     private var counts = Chooser.zeros
     private var barrier = -1
-    /// How many objects were found, which had not been seen made.
+    /// How many objects were found whose creation was not seen.
     private(set) var foundCount = 0
     /// The tracked values that the program has.
     private var tracked: Set<SharedObject> = []
@@ -95,7 +95,7 @@ final class OrderLog {
     private var names: [SharedObject: String] = [:]
     /// The names of the threads, when the schedule has ended.
     var threadNames: [String] = []
-    /// Whether steps are noted: the program runs, and has not failed.
+    /// Whether steps are recorded: the program runs, and has not failed.
     var isOpen = false
 
     /// Whether the program has tasks, in this schedule or in an earlier one.
@@ -112,11 +112,11 @@ final class OrderLog {
         causes[thread] = []
     }
 
-    /// A thread that is about to take a lock finds it taken: it could have come first.
+    /// Records that a thread finds a lock taken: it could have come first.
     func refuse(_ thread: Int, _ lock: Word) { refuse(thread, object(lock), since: -1) }
 
-    /// The same for a permit of a semaphore. Others may take one again and again, and each time it
-    /// could have come first.
+    /// The same for a permit of a semaphore. Others may take one repeatedly, and each time this
+    /// thread could have come first.
     func refusePermit(_ thread: Int, of semaphore: Word) {
         let object = object(semaphore)
         let taking = Access(object: object, kind: .acquires)
@@ -124,7 +124,7 @@ final class OrderLog {
     }
 
     private func refuse(_ thread: Int, _ lock: SharedObject, since taking: Int) {
-        // Once for each attempt: the thread makes no step meanwhile.
+        // Once for each attempt: the thread makes no step in between.
         let own = steps.lastIndex { $0.thread == thread } ?? -1
         guard isOpen,
             !refusals.contains(where: {
@@ -136,7 +136,7 @@ final class OrderLog {
 
     // MARK: What a step does
 
-    /// The step that runs uses an object.
+    /// The running step uses an object.
     func add(_ kind: Access.Kind, _ object: SharedObject) {
         guard isOpen, !steps.isEmpty else { return }
         let access = Access(object: object, kind: kind)
@@ -149,18 +149,19 @@ final class OrderLog {
         if isOpen { add(kind, object(word)) }
     }
 
-    /// The step that runs may use any object.
+    /// The running step may use any object.
     func addAll() {
         if isOpen && !steps.isEmpty { steps[steps.count - 1].usesAll = true }
     }
 
-    /// Something happened by chance in the step that runs, or did not.
+    /// Records the answer to a chance in the running step.
     func addChance(_ happens: Bool) {
         guard isOpen, let last = steps.indices.last else { return }
         steps[last].chances = steps[last].chances << 1 | (happens ? 1 : 0)
     }
 
-    /// The step that runs lets a thread run. Returns the step, for what the thread takes later.
+    /// The running step makes a thread ready. Returns the step, for jobs that the thread takes
+    /// later.
     @discardableResult
     func cause(_ thread: Int?) -> Int? {
         guard isOpen, !steps.isEmpty else { return nil }
@@ -168,13 +169,13 @@ final class OrderLog {
         return steps.count - 1
     }
 
-    /// The step that runs could not have come before an earlier one.
+    /// The running step could not have preceded an earlier one.
     func follow(_ step: Int?) {
         guard isOpen, let step, !steps.isEmpty else { return }
         steps[steps.count - 1].causes.append(step)
     }
 
-    /// All that has happened came before what follows: time has passed, since no thread could run.
+    /// All that has happened precedes what follows: time has passed, since no thread could run.
     func passTime() { barrier = steps.count - 1 }
 
     // MARK: Invariants
@@ -182,11 +183,11 @@ final class OrderLog {
     /// An invariant reads a tracked value.
     func check(_ word: Word) { checked.insert(object(word)) }
 
-    /// The step that ends is followed by a check: its order with others makes a difference if the
+    /// A check follows the step that ends: its order with others makes a difference if the
     /// invariants could see it.
     ///
-    /// Of tracked values it is known which ones they read. Anything else that a step writes, or
-    /// that a lock guards, they may read as well.
+    /// For tracked values it is known which ones they read. Anything else that a step writes, or
+    /// that a lock guards, they may read, too.
     func noteCheck() {
         guard let step = steps.last else { return }
         let isSeen = step.accesses.contains { access in
@@ -201,13 +202,13 @@ final class OrderLog {
 
     // MARK: Objects
 
-    /// A thread has made a tracked value.
+    /// A thread created a tracked value.
     func makeTracked(_ word: Word, _ name: String, by thread: Int) {
         make(word, name, by: thread)
         if let object = made[word] { tracked.insert(object) }
     }
 
-    /// A thread has made an object at this address.
+    /// A thread created an object at this address.
     func make(_ word: Word, _ name: String, by thread: Int) {
         counts[thread] += 1
         let object = SharedObject.made(by: thread, counts[thread])
@@ -215,10 +216,10 @@ final class OrderLog {
         names[object] = name
     }
 
-    /// The object at an address is gone, and another one is there that was not seen made.
+    /// The object at an address is gone; another one, whose creation was not seen, is there.
     func forget(_ word: Word) { made[word] = nil }
 
-    /// The name of an object that the schedule has seen made.
+    /// The name of an object whose creation the schedule saw.
     func name(of object: SharedObject) -> String? { names[object] }
 
     private func object(_ word: Word) -> SharedObject {

@@ -1,13 +1,13 @@
 /// Which steps of a schedule could have come in another order.
 struct Races {
     private let steps: [OrderLog.Step]
-    /// For each step, the last step of each thread that had to come before it or is it.
+    /// For each step, the last step of each thread that had to precede it, or the step itself.
     private var clocks: [[Int]] = []
-    /// For each step, the same before it met what it conflicts with.
+    /// For each step, the same without the steps that it conflicts with.
     private var starts: [[Int]] = []
-    /// For each step, those that conflict with it and that nothing else puts before it.
+    /// For each step, the conflicting steps that nothing else orders before it.
     private var rivals: [[Int]] = []
-    /// For each step, all that conflict with it.
+    /// For each step, all conflicting steps.
     private var conflicts: [[Int]] = []
     private let refusals: [OrderLog.Refusal]
 
@@ -57,8 +57,8 @@ struct Races {
             }
             conflicts.remove(index)
             let racing = conflicts.filter { clock[steps[$0].thread] < $0 }
-            // Where the step can come before a later rival, that one's race is enough. Before the
-            // end of a lock's use it cannot.
+            // If the step can precede a later rival, that rival's race suffices. It cannot precede
+            // the end of a lock's use.
             rivals.append(
                 racing.filter { one in
                     takings.contains(one)
@@ -80,8 +80,8 @@ struct Races {
         }
     }
 
-    /// Calls `body` for each two steps that conflict, and says whether they race: nothing else puts
-    /// them in order.
+    /// Calls `body` for each two conflicting steps, with whether they race: nothing else orders
+    /// them.
     func forEachPair(
         _ body: (_ earlier: OrderLog.Step, _ later: OrderLog.Step, _ isRace: Bool) -> Void
     ) {
@@ -92,14 +92,14 @@ struct Races {
         }
     }
 
-    /// Calls `body` for each race of a step that is new: with the place of the earlier step's
-    /// choice, and the threads of which one must run there.
+    /// Calls `body` for each race of a new step, with the index of the earlier step's choice, and
+    /// the threads of which one must run there.
     func forEach(from firstNew: Int, _ body: (_ choice: Int, _ threads: UInt64) -> Void) {
         for later in steps.indices.dropFirst(firstNew) {
             for earlier in rivals[later] {
                 guard let choice = steps[earlier].choice else { continue }
-                // What it knew before it met what it is to overtake. The release of a lock is not
-                // among it.
+                // What it knew before the step that it is to overtake, not counting the release of
+                // a lock.
                 var start = starts[later]
                 for step in conflicts[later]
                 where step > earlier && clocks[step][steps[earlier].thread] < earlier {
@@ -122,13 +122,13 @@ struct Races {
         }
     }
 
-    /// The step that took the lock which the thread found taken.
+    /// The step that took the lock that the thread found taken.
     private func taking(before refusal: OrderLog.Refusal) -> Int? {
         let taking = Access(object: refusal.lock, kind: .acquires)
         return steps[..<refusal.place].lastIndex { $0.accesses.contains(taking) }
     }
 
-    /// The threads that can begin the steps which lead to what `thread` does at a place, and which
+    /// The threads that can begin the steps that lead to the step of `thread` at a place, and that
     /// do not follow `earlier`.
     private func beginnings(
         of thread: Int, at place: Int, _ start: [Int], without earlier: Int
@@ -148,7 +148,7 @@ struct Races {
         return threads
     }
 
-    /// Equal for two schedules whose orders no thread could tell apart.
+    /// Equal for two schedules whose orders no thread could distinguish.
     var fingerprint: UInt64 {
         var places = Chooser.zeros
         var place = [Int](repeating: 0, count: steps.count)
@@ -172,7 +172,7 @@ struct Races {
 }
 
 extension Races.Uses {
-    /// Adds a use; returns the earlier ones that conflict with it, and those that let it happen.
+    /// Adds a use; returns the earlier ones that conflict with it, and those that enabled it.
     fileprivate mutating func add(_ kind: Access.Kind, _ step: Int, _ thread: Int)
         -> (conflicts: [Int], follows: [Int])
     {

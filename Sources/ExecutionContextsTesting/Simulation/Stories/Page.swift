@@ -1,4 +1,4 @@
-/// A page for a browser, which needs nothing from elsewhere.
+/// A self-contained page for a browser.
 enum Page {
     static func text(title: String, _ body: String) -> String {
         """
@@ -17,9 +17,10 @@ enum Page {
         """
     }
 
-    /// Names and values are the program's, and no part of the page.
+    /// Escapes names and values of the program.
     ///
-    /// By scalars: for a browser, a bracket that a mark joins to one character is a bracket.
+    /// By Unicode scalars: a bracket followed by a combining character is one `Character`, but a
+    /// browser still sees a bracket.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

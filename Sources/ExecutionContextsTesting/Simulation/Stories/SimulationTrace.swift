@@ -1,24 +1,24 @@
 internal import ExecutionContexts
 
-/// The events of one schedule, for a reader; kept only to describe a failure.
+/// The events of one schedule; recorded only to describe a failure.
 final class SimulationTrace {
     enum TraceEvent: Equatable {
         case ended, sleeps, time
         case enters(String), isRefused(String), leaves(String), touches(String), waits(String),
             signals(String), takes(String), givesUp(String)
-        /// A job of a context begins, and perhaps has a label.
+        /// A job of a context begins; it may have a label.
         case begins(String, label: String? = nil)
-        /// A part of a task: the actor that it has, and addresses of its code.
+        /// A part of a task: the actor that it holds, and addresses of its code.
         case runs(isFirst: Bool, actor: String?, locations: [UInt])
         /// The thread creates a task.
         case creates
         case submits(String)
-        /// A tracked value, with what was read, and what was there before it was written.
+        /// A tracked value, with the value that was read, or the values before and after a write.
         case reads(String, String?)
         case writes(String, String?, String?)
     }
 
-    // Jobs carry their labels only while something reads them.
+    // Jobs carry their labels only while a reader is registered.
     init() { JobSource.addReader() }
     deinit { JobSource.removeReader() }
 
@@ -28,7 +28,7 @@ final class SimulationTrace {
     /// How many decisions were made.
     var step = 0
     private var all: [(step: Int, thread: String, event: TraceEvent)] = []
-    /// Where in their sources the threads are that have part in the failure.
+    /// The source locations of the threads involved in the failure.
     var locations: [(name: String, location: CallerLocation?)] = []
 
     /// All events, each with its step.
@@ -36,15 +36,15 @@ final class SimulationTrace {
         all.map { ($0.step, "'\($0.thread)' \(Self.text($0.event))") }
     }
 
-    /// A number for each event, with its step.
-    var marks: [(step: Int, hash: Int)] {
+    /// A hash of each event, with its step.
+    var eventHashes: [(step: Int, hash: Int)] {
         all.map { ($0.step, $0.event.hash(on: $0.thread)) }
     }
 
     func add(_ thread: SimulatedThread, _ event: TraceEvent) {
-        // Of a program that runs for ever, the beginning and the end are told.
+        // Of a program that runs forever, only the beginning and the end are shown.
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
-        // A task's own part has its functions instead.
+        // A part of a task has its functions instead.
         let location = if case .runs = event { CallerLocation?.none } else { CallerLocation() }
         add(.event(thread.name, event, location))
     }
@@ -55,25 +55,25 @@ final class SimulationTrace {
         add(.change(from: thread.name, to: next.name, number: switches))
     }
 
-    /// Tells what happens by chance.
+    /// Records what happens by chance.
     func didHappen(_ name: String, in thread: SimulatedThread) {
         switches += 1
         add(.chance(thread.name, name, number: switches))
     }
 
-    /// Tells the begin or the end of an operation of a history.
+    /// Records the beginning or the end of an operation of a history.
     ///
-    /// The description of an operation is code of the program, and no part of the schedule.
+    /// The description of an operation is code of the program, and must not affect the schedule.
     func add(_ thread: SimulatedThread, operation text: () -> String) {
-        var told = ""
-        HostThread.current?.outside { told = text() }
-        add(.operation(thread.name, told, CallerLocation()))
+        var description = ""
+        HostThread.current?.outside { description = text() }
+        add(.operation(thread.name, description, CallerLocation()))
     }
 
-    /// Tells time that has passed.
+    /// Records that time has passed.
     func timeIs(_ now: Int64) { add(.time(now)) }
 
-    /// A task that begins has told its name. Only its last switch has told the earlier one.
+    /// Renames a task that begins. Only its last switch was recorded with the earlier name.
     func rename(_ before: String, to name: String) {
         guard
             let last = rows.lastIndex(where: { if case .change = $0 { true } else { false } }),
@@ -87,7 +87,7 @@ final class SimulationTrace {
         if rows.count > 2_000 { rows.removeSubrange(400..<1_600) }
     }
 
-    /// What happened, for a reader.
+    /// The events as a story.
     var story: Story {
         Story(rows, notes: Reentries(all.map { ($0.thread, $0.event) }).lines, locations)
     }
@@ -124,20 +124,20 @@ final class SimulationTrace {
 }
 
 extension SimulationTrace.TraceEvent {
-    /// Whether the event is one of several by which one call uses a primitive.
+    /// Whether the event is one of several that one call of a primitive causes.
     var isUse: Bool { if case .touches = self { true } else { false } }
 
-    /// A number that is the same in each process and each build in which the same happens.
+    /// A hash that is the same in each process and build for the same event.
     func hash(on thread: String) -> Int {
         var fingerprint = Fingerprint()
         func add(_ text: String) { for byte in text.utf8 { fingerprint.add(Int(byte)) } }
         add(thread)
         switch self {
-        // Functions have other names where the optimizer has merged them.
+        // The optimizer may merge functions, and so change their names.
         case .runs(let isFirst, let actor, _):
             fingerprint.add(isFirst ? 1 : 2)
             add(actor ?? "")
-        // A label says nothing about what happens.
+        // A label does not affect what happens.
         case .begins(let name, _): add(SimulationTrace.text(.begins(name)))
         case .reads(let name, let value):
             add(name)
@@ -151,7 +151,8 @@ extension SimulationTrace.TraceEvent {
         return Int(truncatingIfNeeded: fingerprint.value)
     }
 
-    /// A number for a value, whatever the order of its parts, which a set has anew in each process.
+    /// A number for a value that ignores the order of its parts, which differs in each process for
+    /// a set.
     private static func sum(_ value: String?) -> Int {
         guard let value, !value.hasSuffix("...") else { return 0 }
         return value.utf8.reduce(0) { $0 + Int($1) * Int($1) }

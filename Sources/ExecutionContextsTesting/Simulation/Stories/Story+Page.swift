@@ -1,6 +1,6 @@
 // The story for a browser.
 extension Story {
-    /// A page of its own, without anything from elsewhere.
+    /// A self-contained page.
     ///
     /// Each thread has a lane, with time downwards. An arrow from lane to lane shows that another
     /// thread runs next: a thick one with a number where it is a switch, else a thin one.
@@ -13,7 +13,7 @@ extension Story {
         let replay = token.map {
             "<p>Replay it with <code>EXECUTION_CONTEXTS_REPLAY=\(Page.escaped($0))</code></p>"
         }
-        // What has several lines is drawn in them.
+        // A text of several lines is preformatted.
         let (open, close) = happened.contains("\n") ? ("<pre>", "</pre>") : ("<p>", "</p>")
         return Page.text(
             title: title,

@@ -1,6 +1,6 @@
 // The story for a terminal.
 extension Story {
-    /// How wide it may be.
+    /// The maximal width.
     private static let width = 98
     /// The least width of a column beside others.
     private static let narrowest = 16
@@ -51,7 +51,7 @@ extension Story {
         }
         texts.append(
             (widths.map { String(repeating: "-", count: $0) }.joined(separator: "-+-"), nil))
-        // An arrow in the first line of the event that it leads to.
+        // Draws the arrow in the first line of the event that it leads to.
         var lead: (start: Int, text: String)?
         for line in lines {
             switch line.content {
@@ -91,7 +91,7 @@ extension Story {
         }
     }
 
-    /// An arrow with a word in it, or without where there is no room for it.
+    /// An arrow with a word in it, or without it where there is no room.
     private static func arrow(_ length: Int, _ word: String, isToRight: Bool) -> String {
         let body = length - 1
         let label = body >= word.count + 4 ? " \(word) " : ""
@@ -124,13 +124,13 @@ extension Story {
         text + String(repeating: " ", count: max(width - text.count, 0))
     }
 
-    /// The text with a part of it replaced, which begins at a place.
+    /// The text with a part of it replaced, from an offset.
     private static func replacing(_ text: String, from start: Int, _ part: String) -> String {
         let rest = text.dropFirst(start + part.count)
         return padded(String(text.prefix(start)), start) + part + rest
     }
 
-    /// The text in lines of so many characters, broken between words where that is possible.
+    /// The text in lines of at most `width` characters, broken between words where possible.
     private static func wrapped(_ text: String, _ width: Int) -> [String] {
         var (lines, rest) = ([String](), text[...])
         while rest.count > width {

@@ -5,41 +5,41 @@ struct Story: Sendable {
         /// Another thread runs next than by default.
         case change(from: String, to: String, number: Int)
         case chance(String, String, number: Int)
-        /// The begin or the end of an operation of a history.
+        /// The beginning or the end of an operation of a history.
         case operation(String, String, CallerLocation?)
-        /// Time has advanced, to so many nanoseconds.
+        /// Time has advanced to this many nanoseconds.
         case time(Int64)
     }
 
     /// One line of the story.
     struct Line: Sendable {
         enum Content: Sendable {
-            /// What the thread of a column does, and from which line of its source.
+            /// What the thread of a column does, and the line of its source.
             case event(Int, String, location: String?)
             /// A switch from one column to another.
             case change(from: Int, to: Int, number: Int)
             /// The thread of another column runs next, as by default.
             case passes(from: Int, to: Int)
-            /// What concerns no thread.
+            /// An event of no thread.
             case remark(String)
         }
         let content: Content
-        /// Whether the line before says the same, apart from its location.
+        /// Whether the previous line is the same, apart from its location.
         var repeats = false
     }
 
     /// The names of the threads, in the order in which they first did something.
     let columns: [String]
     private(set) var lines: [Line]
-    /// What is told below: where an actor was re-entered.
+    /// The notes below the story: where an actor was re-entered.
     let notes: [String]
-    /// The lines at which the threads are that have part in the failure.
+    /// The source lines of the threads involved in the failure.
     let whereabouts: [String]
 
-    /// Nothing to tell.
+    /// An empty story.
     static let none = Story([], notes: [], [])
 
-    /// How many lines are told; of a longer story the beginning and the end.
+    /// The maximal number of lines; a longer story is reduced to its beginning and end.
     private static let mostLines = 60
     private static let firstLines = 20
 
@@ -60,7 +60,7 @@ struct Story: Sendable {
     /// The lines of the rows, by the column of each thread.
     private static func lines(of rows: [Row?], _ places: [String: Int]) -> [Line] {
         var lines: [Line] = []
-        // The column of the thread that runs, if the line before is of it.
+        // The column of the running thread, if the previous line belongs to it.
         var current: Int?
         func add(_ name: String, _ text: String, _ location: String?, repeats: Bool = false) {
             guard let column = places[name] else { return }
@@ -99,7 +99,7 @@ struct Story: Sendable {
         return lines
     }
 
-    /// The story with each use of a primitive told once. One call uses a primitive several times;
+    /// The story with each use of a primitive shown once. One call uses a primitive several times;
     /// with locations, the same use from another line of the source is another call.
     func shortened(hasLocations: Bool) -> Story {
         var story = self
@@ -115,14 +115,14 @@ struct Story: Sendable {
     /// The text without line breaks, which would break its column.
     private static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
 
-    /// The rows that are told, with nil where some are left out.
+    /// The rows that are shown, with nil where some are left out.
     private static func shortened(_ rows: [Row]) -> [Row?] {
         let all = rows.map(Optional.some)
         guard rows.count > mostLines else { return all }
         return all.prefix(firstLines) + [nil] + all.suffix(mostLines - firstLines - 1)
     }
 
-    /// The threads that do more than to end.
+    /// The threads that do more than end.
     private static func columns(of rows: [Row?]) -> [String] {
         var columns: [String] = []
         func add(_ name: String) { if !columns.contains(name) { columns.append(name) } }

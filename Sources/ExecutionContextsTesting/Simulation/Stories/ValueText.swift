@@ -1,17 +1,17 @@
-/// The values of the program in words, for a reader.
+/// Formats values of the program.
 enum ValueText {
-    /// The value in words; nil for one whose description is code of the program, which could reach
+    /// The value as text; nil for one whose description is code of the program, which could reach
     /// scheduling points.
     static func of<Value>(_ value: Value) -> String? {
         let parts = String(reflecting: Value.self).split { "<>,() []".contains($0) }
-        // A value of any type may have a description of the program's.
+        // A value of any type may have a description in the program's code.
         let isAny = parts.contains {
             ["Swift.Error", "Swift.Sendable", "Swift.AnyHashable"].contains($0)
-                // An address is another one in each process.
+                // An address differs in each process.
                 || $0.hasSuffix("Pointer") || $0 == "Swift.Unmanaged"
         }
         guard parts.allSatisfy({ $0.hasPrefix("Swift.") }), !isAny else { return nil }
-        // Two sets of the same elements are told alike, whatever their order in memory.
+        // Equal sets have equal texts, whatever their order in memory.
         let isUnordered = parts.contains("Swift.Set") || parts.contains("Swift.Dictionary")
         let text = isUnordered ? ordered(value) : "\(value)"
         return text.count <= mostCharacters ? text : text.prefix(mostCharacters) + "..."

@@ -1,10 +1,10 @@
 internal import ExecutionContexts
 
-/// Runs async code in one order that is the same each time, with simulated time.
+/// Runs async code in the same order each time, with simulated time.
 ///
 /// For ordinary tests of async code. Its tasks, actors and the main actor run on one thread: each
-/// runs until it suspends, then the one that became ready first. `Task.sleep` takes no time, and
-/// on Linux the clocks show the simulated time.
+/// task runs until it suspends, then the one that became ready first runs. `Task.sleep` takes no
+/// time, and on Linux the clocks show the simulated time.
 ///
 /// ```swift
 /// let text = try await withDeterministicTasks {
@@ -13,18 +13,18 @@ internal import ExecutionContexts
 /// }
 /// ```
 ///
-/// Inside a simulation the code runs as a part of that one. Cancelling the caller's task does not
-/// cancel the code.
+/// Inside a simulation the code runs as a part of it. Cancelling the caller's task does not cancel
+/// the code.
 ///
-/// It shows one order out of many: `simulate` searches for the one that fails. Use that one for
-/// tests of races.
+/// It shows one order out of many. For tests of races use `simulate`, which searches for an order
+/// that fails.
 ///
 /// - Parameters:
 ///   - steps: how many steps the code may take.
 ///   - horizon: how far simulated time may advance.
 ///   - patience: how long, in real time, the code may block its thread.
-///   - ignoring: kinds of failures to ignore. With `.lostWakeUp`, tasks may be left that wait for
-///     ever, as a subscription does.
+///   - ignoring: kinds of failures to ignore. With `.lostWakeUp`, tasks that wait forever, such as
+///     subscriptions, may be left.
 ///   - body: the code. It has the task-local values of the caller.
 /// - Returns: what the body returns.
 /// - Throws: what the body throws; or a `SimulationFailure` if the body never ends, or leaves tasks
@@ -56,11 +56,11 @@ public func withDeterministicTasks<Value: Sendable>(
         }
     }
     let failure = await search.failureOfUsualOrder()
-    // An error of the body says more than what it left behind.
+    // An error of the body is more important than leftover work.
     if case .failure(let error) = result.withLock({ $0 }) { throw error }
     if let failure { throw failure }
     guard let result = result.withLock({ $0 }) else {
-        // What would say so is ignored.
+        // The failure that would report this is ignored.
         throw SimulationFailure(
             kind: .lostWakeUp, simulation: settings.name,
             happened: "The body has not ended, and nothing is left that could resume it.",
@@ -70,7 +70,8 @@ public func withDeterministicTasks<Value: Sendable>(
 }
 
 extension Search {
-    /// Runs the program in the usual order, on threads of its own; the caller's is not blocked.
+    /// Runs the program in the usual order, on separate threads; the caller's thread is not
+    /// blocked.
     fileprivate func failureOfUsualOrder() async -> SimulationFailure? {
         await withCheckedContinuation { continuation in
             startThread {

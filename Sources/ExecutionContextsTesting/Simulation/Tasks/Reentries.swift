@@ -1,6 +1,6 @@
-/// Where a task awaited in a function of an actor, and another one ran in the actor meanwhile.
+/// Finds where a task awaited in a function of an actor while another one ran in the actor.
 struct Reentries {
-    /// A call of an actor's function that has not returned, as far as the runtime tells.
+    /// A call of an actor's function that has not returned, as far as the runtime reports.
     private struct Call: Equatable { let actor, function: String }
 
     /// A part of a task that ran in an actor, and its number among those of the actor.
@@ -10,7 +10,7 @@ struct Reentries {
     private struct Parts {
         var count = 0
         var last: Part?
-        /// The last one of any other task.
+        /// The last part of any other task.
         var other: Part?
 
         mutating func add(_ task: String) {
@@ -26,7 +26,7 @@ struct Reentries {
         }
     }
 
-    /// Of each task, its calls, each with the number of the last part in it.
+    /// The calls of each task, each with the number of the last part in it.
     private var calls: [String: [(call: Call, number: Int)]] = [:]
     private var actors: [String: Parts] = [:]
     private(set) var lines: [String] = []
@@ -35,7 +35,7 @@ struct Reentries {
         for (task, event) in events {
             guard case .runs(_, let actor, let locations) = event else { continue }
             let functions = CodeLocations.functions(at: locations)
-            // The task has returned from the calls that are not among those in which it goes on.
+            // The task has returned from the calls that are not among its current ones.
             calls[task]?.removeAll { !functions.contains($0.call.function) }
             guard let actor, let function = functions.first else { continue }
             visit(Call(actor: actor, function: function), by: task)

@@ -1,7 +1,7 @@
 internal import ExecutionContexts
 
 extension SimulationScheduler {
-    /// Starts the task that is the program, with the task-local values of the search.
+    /// Starts the program's first task, with the task-local values of the search.
     func startFirstTask(_ locals: TaskLocals, _ body: @escaping @Sendable () async throws -> Void) {
         tasks.ignored = locals.number
         locals.perform {
@@ -31,11 +31,11 @@ extension SimulationScheduler {
         if let failure { fail(.threw, "The task '\(name)' threw \(Self.text(failure))") }
     }
 
-    /// Registers a new task, which may run before its creator goes on.
+    /// Registers a new task, which may run before its creator continues.
     func didCreate(
         _ task: TaskJob, by callers: UnsafeBufferPointer<UInt>, _ thread: SimulatedThread
     ) {
-        hosts.turn.take(each: hosts.didStep, lost: hosts.isOver.happen)
+        hosts.taskLease.take(each: hosts.didStep, lost: hosts.isOver.happen)
         guard phase != .over, thread.task?.number != tasks.ignored || thread.task == nil else {
             return
         }
@@ -45,19 +45,19 @@ extension SimulationScheduler {
         log?.add(.writes, .tasks)
     }
 
-    /// Takes a job of the runtime that is ready after a delay.
+    /// Takes a job from the runtime that is ready after a delay.
     func take(_ job: TaskJob, after delay: Int64) {
         if job.isTask, job.number != tasks.ignored, !hosts.mayOwn(job) {
             fail(
                 .foreign,
-                "A task that the simulation did not start was resumed in it. Let no task outside wait for what happens inside (law 33)."
+                "A task that the simulation did not start was resumed in it. Let no outside task wait for the simulation (law 33)."
             )
             return HiddenFromSanitizer.suspended { job.enqueueOutside() }
         }
-        hosts.turn.take(each: hosts.didStep, lost: hosts.isOver.happen)
+        hosts.taskLease.take(each: hosts.didStep, lost: hosts.isOver.happen)
         guard phase != .over else { return }
         log?.add(.writes, .tasks)
-        // The runtime resumes a task that yields by a job of its own.
+        // The runtime resumes a task that yields with a separate job.
         if !job.isTask { caller?.hasYielded = true }
         if delay <= 0 { return tasks.add(job) }
         tasks.noteSleep(job)
@@ -68,10 +68,10 @@ extension SimulationScheduler {
         }
     }
 
-    /// What the system's clocks show.
+    /// The reading of the system's clocks.
     ///
-    /// A loop that waits by reading a clock has no other point at which time could pass: after many
-    /// readings in one step, each takes time, and ten are a step.
+    /// A loop that waits by reading a clock has no other point at which time could advance: after
+    /// many readings in one step, each takes time, and each tenth is a scheduling point.
     func readClock() -> Int64 {
         if readings.step != steps { readings = (steps, 0, now) }
         readings.count += 1
@@ -79,7 +79,7 @@ extension SimulationScheduler {
         chooser.orders?.isCut = true
         let longer = now + max(10_000, (now - readings.start) / 100)
         now = max(now, min(longer, settings.horizon))
-        // A loop around sleeps that end at once, since its task is cancelled, also comes here.
+        // A loop of sleeps that end at once, since its task is cancelled, also gets here.
         if readings.count % 10 == 0, let thread = caller {
             if phase == .unwinding { giveUp(thread) }
             step(thread, isPoint: false)
@@ -90,9 +90,9 @@ extension SimulationScheduler {
 }
 
 extension SimulationScheduler {
-    /// An error in words, with a full stop.
+    /// An error as text, with a full stop.
     static func text(_ error: any Error) -> String {
-        // Swift Testing has recorded its own error, whose description is long, as an issue.
+        // Swift Testing has already recorded its own error, whose description is long, as an issue.
         if String(describing: type(of: error)) == "ExpectationFailedError" {
             return "because a requirement failed: the issue that it has recorded says which."
         }

@@ -1,6 +1,6 @@
-// The actors that jobs have while they run.
+// The actors that jobs hold while they run.
 extension SimulatedTasks {
-    /// The candidates that may begin or continue, without those whose actor is taken by a job that
+    /// The candidates that may begin or continue, except those whose actor is held by a job that
     /// has begun.
     func allowed(_ candidates: UInt64) -> UInt64 {
         guard begun != 0 else { return candidates }
@@ -15,12 +15,12 @@ extension SimulatedTasks {
 
     private func isTaken(_ isolation: UInt) -> Bool { owner(of: isolation) != nil }
 
-    /// The thread that has an actor.
+    /// The thread that holds an actor.
     func owner(of isolation: UInt) -> SimulatedThread? {
         scheduler.threads.first { begun & 1 << UInt64($0.id) != 0 && $0.isolation == isolation }
     }
 
-    /// A thread that runs no task has an actor, until it leaves it.
+    /// A thread that runs no task enters an actor, until it leaves it.
     func enterActor(_ isolation: UInt, _ thread: SimulatedThread) {
         begun |= 1 << UInt64(thread.id)
         thread.isolation = isolation

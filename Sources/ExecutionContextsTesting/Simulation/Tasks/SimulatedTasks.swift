@@ -4,37 +4,37 @@ internal import ExecutionContexts
 /// The tasks of one schedule, each of which is a simulated thread while it can run.
 ///
 /// A task keeps its thread from its first job to its end. If more tasks live than there may be
-/// threads, a suspended one gives its thread up, and its next job takes another.
+/// threads, a suspended one gives up its thread, and its next job takes another.
 @safe final class SimulatedTasks: @unchecked Sendable {
     // Unchecked: the thread that owns the scheduler token owns this object.
 
-    /// How many threads tasks may have at a time; the others are for threads and contexts.
+    /// How many threads tasks may use at a time; the others are for threads and contexts.
     private static let most = 40
 
     /// The schedule that runs; nil between two of them.
     private(set) var scheduler: SimulationScheduler!
     /// How many threads tasks have or had.
     private var threadCount = 0
-    /// How often a task has got a thread.
+    /// How often a task was given a thread.
     private var assignments = 0
     private let records = TaskRecords()
     /// How many tasks have begun and not ended.
     private(set) var livingCount = 0
     /// The task that starts the program and that no schedule ends.
     var ignored: UInt32?
-    /// The names of actors, by their places in memory.
+    /// The names of actors, by their addresses.
     private var actors: [UInt: (type: String, name: String)] = [:]
-    /// Not among the names of tasks: only traced schedules ask for those of actors.
+    /// Separate from the names of tasks: only traced schedules use names of actors.
     private var actorNames = Names()
     /// Jobs that wait for a thread.
     private var overflow = ArraySlice<TaskJob>()
     /// The threads whose job has begun and not returned, as a set of their numbers.
     var begun: UInt64 = 0
     private var started = 0
-    /// What the task begins with that runs now, until its name is known.
+    /// The first event of the running task, until its name is known.
     private var beginning: SimulationTrace.TraceEvent?
 
-    /// Begins a schedule, after the end of the one before.
+    /// Begins a schedule, after the end of the previous one.
     func begin(_ scheduler: SimulationScheduler) {
         self.scheduler = scheduler
         (started, begun, ignored, beginning) = (0, 0, nil, nil)
@@ -45,7 +45,7 @@ internal import ExecutionContexts
     func add(_ job: TaskJob) {
         guard let scheduler else { return }
         guard let thread = thread(for: job) else {
-            // No task that ends would make room.
+            // No task exists that could end and make room.
             if threadCount == 0 { scheduler.failForTooManyThreads() }
             return overflow.append(job)
         }
@@ -54,14 +54,14 @@ internal import ExecutionContexts
         if thread.state == .idle { scheduler.wake(thread) }
     }
 
-    /// Notes that the job ends a sleep, if its task has not begun.
+    /// Records that the job ends a sleep, if its task has not begun.
     func noteSleep(_ job: TaskJob) {
         guard job.isTask else { return }
         let record = records.record(of: job)
         if record.job == nil { record.endsSleep = true }
     }
 
-    /// Notes which functions have created a task.
+    /// Records which functions created a task.
     func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
         let record = records.record(of: task)
         record.creators.removeAll(keepingCapacity: true)
@@ -114,19 +114,20 @@ internal import ExecutionContexts
         return thread
     }
 
-    /// A thread without a job: rather one whose task has ended than one whose task is suspended.
+    /// A thread without a job: preferably one whose task has ended, not one whose task is
+    /// suspended.
     private func idleThread() -> SimulatedThread? {
         let free = scheduler.threads.filter {
             $0.isOfTasks && $0.state == .idle && $0.next == nil && $0.host == nil
         }
-        // Of several, the one that was given to a task first.
+        // Of several, the one assigned first.
         return free.filter { $0.task == nil }.min { $0.assignment < $1.assignment }
             ?? free.min { $0.assignment < $1.assignment }
     }
 
     // MARK: Running a job
 
-    /// Runs the next job of a simulated thread, which calls.
+    /// Runs the next job of the calling simulated thread.
     func run(_ thread: SimulatedThread, on scheduler: SimulationScheduler) {
         HiddenFromSanitizer.begin()
         guard let job = thread.next else { return HiddenFromSanitizer.end() }
@@ -135,7 +136,7 @@ internal import ExecutionContexts
         thread.isolation = job.isolation
         begun |= 1 << UInt64(thread.id)
         noteActor(.acquires, job)
-        // The runtime orders it after all that has led to it.
+        // The runtime orders it after everything that led to it.
         scheduler.memory?.synchronize(thread.id)
         let isFirst = begin(job, thread)
         if let trace = scheduler.trace { self.trace(job, thread, isFirst, trace) }
@@ -144,14 +145,14 @@ internal import ExecutionContexts
         HiddenFromSanitizer.begin()
         begun &= ~(1 << UInt64(thread.id))
         noteActor(.releases, job)
-        // A job that is no task is gone after it has run.
+        // A job that is not a task is freed after it has run.
         let ended = thread.task.flatMap { job.hasEnded ? didEnd($0, thread) : nil }
         HiddenFromSanitizer.end()
         // The program's deinits may run here.
         ended?.release()
     }
 
-    /// An actor is like a lock, which a job has from its begin to its end.
+    /// An actor is like a lock that a job holds from its beginning to its end.
     private func noteActor(_ kind: Access.Kind, _ job: TaskJob) {
         guard let log = scheduler.log, let actor = Word(address: job.isolation) else { return }
         log.add(kind, actor)
@@ -163,7 +164,7 @@ internal import ExecutionContexts
         guard let task = thread.task, isOfProgram(task) else { return }
         let event = SimulationTrace.TraceEvent.runs(
             isFirst: isFirst, actor: actorName(of: job), locations: job.locations)
-        // The first part tells its name before it is traced.
+        // The first part reports its name before it is traced.
         if isFirst { beginning = event } else { trace.add(thread, event) }
     }
 
@@ -178,8 +179,9 @@ internal import ExecutionContexts
         return true
     }
 
-    /// The task may end on an executor of the program's own, which does not tell. One of an
-    /// `async let` is then freed, though it is retained. Its parent tells where it waits.
+    /// The task may end on an executor of the program's own, which does not report it. The task of
+    /// an `async let` is then freed although it is retained; its parent's trace shows where it
+    /// waits.
     func willHandOver(_ thread: SimulatedThread) {
         guard let task = thread.task, let job = task.job, job.isAsyncLet else { return }
         task.job = nil
@@ -188,7 +190,7 @@ internal import ExecutionContexts
         job.release()
     }
 
-    /// Gives a task that begins the name that the program has given it.
+    /// Sets the name that the program gave to a task that begins.
     func didStart(_ thread: SimulatedThread, _ name: String?) {
         if let name, let task = thread.task, task.job != nil {
             let before = task.title
@@ -201,7 +203,7 @@ internal import ExecutionContexts
         beginning = nil
     }
 
-    /// Returns what is to be released of the task.
+    /// Returns the job that the caller releases.
     private func didEnd(_ task: TaskRecord, _ thread: SimulatedThread) -> TaskJob? {
         thread.task = nil
         if task.job != nil { livingCount -= 1 }
@@ -211,7 +213,7 @@ internal import ExecutionContexts
     private func actorName(of job: TaskJob) -> String? {
         guard let name = job.actorName else { return nil }
         let known = actors[job.isolation]
-        // A later actor may have the place of an earlier one.
+        // A later actor may have the address of an earlier one.
         if let known, known.type == name { return known.name }
         let unique = actorNames.unique(name)
         actors[job.isolation] = (name, unique)
@@ -221,7 +223,7 @@ internal import ExecutionContexts
     /// Whether a thread whose job has returned has another one to run.
     func hasJob(for thread: SimulatedThread) -> Bool {
         if thread.next == nil, let job = overflow.popFirst() {
-            // Its task may have got a thread meanwhile; then that one runs the job.
+            // Its task may have been given another thread, which then runs the job.
             if job.isTask, let other = records.known(job)?.thread, other !== thread {
                 add(job)
             } else {
@@ -234,9 +236,9 @@ internal import ExecutionContexts
 
     // MARK: The end
 
-    /// What the tasks wait in that have not ended when no thread can run; nil if there are none.
+    /// The unfinished tasks and where they wait, when no thread can run; nil if there are none.
     var waits: (count: Int, text: String)? {
-        // One that an executor of the program's own has run may have ended there.
+        // A task that an executor of the program's own has run may have ended there.
         let tasks = records.all.filter { $0.job?.hasEnded == false }.sorted {
             $0.number < $1.number
         }
@@ -252,7 +254,7 @@ internal import ExecutionContexts
         return (tasks.count, texts.joined(separator: "; ") + more)
     }
 
-    /// A task of the schedule that runs, as people name it.
+    /// A task of the running schedule, as text.
     func name(_ place: Int, _ number: UInt32) -> String? {
         guard scheduler != nil, let task = records.at(place, number) else { return nil }
         let start = CodeLocations.function(at: task.creators).map { ", started in \($0)," } ?? ""

@@ -1,6 +1,6 @@
 internal import CSimulation
 
-/// A first look at tasks and at an actor that are made for it.
+/// Tests the runtime's layout of tasks and actors with sample tasks and a sample actor.
 ///
 /// The simulation reads words of the runtime's tasks, and writes two of them. Where a runtime has
 /// something else in these words, the simulation refuses to begin.
@@ -15,7 +15,7 @@ enum TaskLayout {
         return unsafe retained(task)
     }
 
-    /// Whether the runtime lays out tasks and actors as the simulation reads and writes them.
+    /// Whether the runtime's layout of tasks and actors is the one that the simulation uses.
     static func isKnown(
         by make: @convention(c) () -> UnsafeMutableRawPointer = unsafe makeTask
     ) -> Bool {
@@ -26,7 +26,7 @@ enum TaskLayout {
     }
 
     static func retained(_ task: Task<Void, Never>) -> UnsafeMutableRawPointer {
-        // A task is one reference, which `task` keeps until the retain has added another one.
+        // A task is one reference, which `task` holds until the retain has added another one.
         let pointer = unsafe unsafeBitCast(task, to: UnsafeMutableRawPointer.self)
         unsafe ecs_retain(pointer)
         return unsafe pointer

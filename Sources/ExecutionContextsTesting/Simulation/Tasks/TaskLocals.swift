@@ -2,16 +2,16 @@ internal import CSimulation
 
 /// Starts the first task of each schedule with the task-local values of the task that searches.
 ///
-/// 1. The caller starts a task of its own, which inherits the values, and suspends.
+/// 1. The caller starts a separate task, which inherits the values, and suspends.
 /// 2. Each schedule resumes it on a simulated thread. It starts the program's first task, which
-///    inherits the values in turn, and suspends again.
+///    also inherits the values, and suspends again.
 /// 3. The caller ends it after the search.
 final class TaskLocals: Sendable {
     private typealias Continuation = CheckedContinuation<(@Sendable () -> Void)?, Never>
 
     private let state = Locked<(next: Continuation?, task: StarterTask?)>((nil, nil))
 
-    /// Takes over the values of the calling task.
+    /// Inherits the values of the calling task.
     init() async {
         await start()
         // The task resumes its caller before it has suspended itself.
@@ -32,10 +32,10 @@ final class TaskLocals: Sendable {
         }
     }
 
-    /// The number of the task, which is no task of the program.
+    /// The number of the task, which is not a task of the program.
     var number: UInt32 { state.withLock { $0.task?.number ?? 0 } }
 
-    /// Has the task call `start`, which starts the program's first task.
+    /// Makes the task call `start`, which starts the program's first task.
     func perform(_ start: @escaping @Sendable () -> Void) { takeNext()?.resume(returning: start) }
 
     func end() { takeNext()?.resume(returning: nil) }
@@ -54,7 +54,7 @@ final class TaskLocals: Sendable {
 
 /// The task that starts the first task of each schedule; it lives until the search has ended it.
 @safe private struct StarterTask: @unchecked Sendable {
-    // Unchecked: the task is only asked.
+    // Unchecked: only the state of the task is read.
     private let task: UnsafeMutableRawPointer
 
     init(_ task: UnsafeMutableRawPointer) { unsafe self.task = task }

@@ -1,10 +1,10 @@
-/// What a search knows about the tasks of the schedule that runs.
+/// What a search knows about the tasks of the running schedule.
 ///
-/// A task has the place of its record written into it, so it is found without a table.
+/// The index of its record is stored in each task, so it is found without a table.
 final class TaskRecords {
-    /// All that a schedule has needed; most of them are free between two schedules.
+    /// All records that were ever needed; most of them are free between two schedules.
     private(set) var all: [TaskRecord] = []
-    /// The place of the first that is free; negative if none is.
+    /// The index of the first free record; negative if there is none.
     private var free = -1
 
     /// The record of a task, or of the task that the job resumes; nil if it has none.
@@ -12,14 +12,14 @@ final class TaskRecords {
         at(job.record, job.number)
     }
 
-    /// The record at a place, counted from one, if it is of the task with this number.
+    /// The record with an index, counted from one, if it belongs to the task with this number.
     func at(_ place: Int, _ number: UInt32) -> TaskRecord? {
-        // The task may have got its record in an earlier schedule, or in another search.
+        // The task may have its record from an earlier schedule, or from another search.
         guard place > 0, place <= all.count, all[place - 1].number != 0 else { return nil }
         return all[place - 1].number == number ? all[place - 1] : nil
     }
 
-    /// The record of a task, which gets one if it has none.
+    /// The record of a task; creates one if it has none.
     func record(of task: TaskJob) -> TaskRecord { known(task) ?? new(task) }
 
     private func new(_ task: TaskJob) -> TaskRecord {
@@ -33,15 +33,15 @@ final class TaskRecords {
 
     private func grow() {
         free = all.count
-        // Moved out and back: what no code changes in place is read without a check for exclusive
-        // access.
+        // Moved out and back: a variable that is never mutated in place is read without exclusivity
+        // checks.
         var longer = all
         all = []
         longer.append(TaskRecord(place: free))
         all = longer
     }
 
-    /// Frees the record of a task that has ended; returns what the caller releases.
+    /// Frees the record of a task that has ended; returns the job that the caller releases.
     func end(_ record: TaskRecord) -> TaskJob? {
         let job = record.job
         record.clear()
@@ -61,18 +61,18 @@ final class TaskRecord {
     let place: Int
     /// The task's number; zero while the record is free.
     var number: UInt32 = 0
-    /// The task since it has begun: it is kept to be asked whether it has ended.
+    /// The task, once it has begun: retained to check whether it has ended.
     var job: TaskJob?
     var title = SimulatedThread.Title.none
-    /// Whether Swift has made the task to end a sleep.
+    /// Whether Swift created the task to end a sleep.
     var endsSleep = false
-    /// Whether it has gone on with an executor of the program's own, and is not kept any more.
+    /// Whether it continued on an executor of the program's own, and is no longer retained.
     var wasHandedOver = false
-    /// Addresses in the functions that have created it.
+    /// Addresses in the functions that created it.
     var creators: [UInt] = []
     /// The thread that runs it.
     var thread: SimulatedThread?
-    /// The place of the next free record; negative if there is none.
+    /// The index of the next free record; negative if there is none.
     var nextFree = -1
 
     init(place: Int) { self.place = place }

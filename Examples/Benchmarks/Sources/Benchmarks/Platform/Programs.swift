@@ -30,7 +30,7 @@ let canRunItself = Bundle.main.executableURL != nil
 /// Runs this program with other arguments, to its end, and returns its status; nil if it cannot be
 /// started, or if a signal ends it.
 ///
-/// Its output is this process's. Its input ends when this process does, by which it knows to end.
+/// Its output is this process's. Its input ends when this process ends, and it then ends, too.
 func runItself(_ arguments: [String]) -> Int32? {
     let (process, input) = (Process(), Pipe())
     process.executableURL = Bundle.main.executableURL

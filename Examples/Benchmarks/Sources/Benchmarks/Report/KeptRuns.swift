@@ -1,8 +1,8 @@
 import Foundation
 
-/// The runs of several kinds of machines, up to five of each suite, as they stand in `runs.tsv`.
+/// The runs of several kinds of machines, up to five of each suite, as stored in `runs.tsv`.
 ///
-/// A text of lines whose fields are separated by tabs, so that a review shows what has changed:
+/// Lines of fields separated by tabs, so that a review shows the changes:
 ///
 /// | first field | further fields |
 /// | --- | --- |
@@ -49,7 +49,7 @@ struct KeptRuns: Equatable {
         }
     }
 
-    /// Adds what a line says to what the lines before it began; false if it says nothing known.
+    /// Adds a line to the record that earlier lines began; false if the line is unknown.
     private mutating func add(_ fields: [String]) -> Bool {
         let (run, suite) = (runs.indices.last, runs.last?.suites.indices.last)
         switch (fields[0], fields.count, run, suite) {
@@ -87,9 +87,9 @@ struct KeptRuns: Equatable {
     /// How many runs of one suite are kept of one kind of machine.
     static let most = 5
 
-    /// Replaces what a machine of this kind measured in these suites, or adds another run.
+    /// Replaces the results of this kind of machine in these suites, or adds another run.
     ///
-    /// With a run above the limit the oldest one goes. The machine's other suites stay.
+    /// Beyond the limit the oldest run is removed. The machine's other suites stay.
     mutating func keep(_ suites: [Suite], of kind: String, beside others: Bool = false) {
         let kind = kind.asField
         if !runs.contains(where: { $0.kind == kind }) { runs.append(Run(kind: kind)) }
@@ -108,10 +108,10 @@ struct KeptRuns: Equatable {
         runs[run].suites = order.map(\.element)
     }
 
-    /// What the kept runs have for one row: of each kind of machine the numbers of its runs.
+    /// The kept runs' numbers for one row, by kind of machine.
     ///
-    /// They are our time in the unit of the bar, if the bar has one, or the ratios, or what the
-    /// figures begin with.
+    /// They are our time in the unit of the bar, if the bar has one, or the ratios, or the numbers
+    /// at the start of the figures.
     func measured(_ line: ResultLine, in suite: String) -> Measured {
         let unit = Bar(line.bar)?.unit
         let machines = runs.map { run in

@@ -13,12 +13,12 @@ struct Machine: Equatable {
     var isQuick = false
     var only: String?
 
-    /// What runs on machines of one kind have in common.
+    /// The kind of machine, the same for comparable runs.
     var kind: String {
         ([processor, coreCount, system] as [String?]).compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// Whether its figures can stand beside those of other machines.
+    /// Whether its figures are comparable with those of other machines.
     var isComplete: Bool { !isQuick && only == nil }
 
     private var coreCount: String { cores == 1 ? "1 core" : "\(cores) cores" }

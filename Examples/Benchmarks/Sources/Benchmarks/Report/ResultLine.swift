@@ -12,7 +12,7 @@ struct ResultLine: Codable, Equatable {
     var lowestRatio: Double?
     var highestRatio: Double?
 
-    /// What the kept runs have for the row; not a part of its JSON.
+    /// The kept runs' numbers for the row; not a part of its JSON.
     var kept = KeptRuns.Measured()
 
     private enum CodingKeys: String, CodingKey {

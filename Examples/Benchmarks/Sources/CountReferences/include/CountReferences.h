@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What one thread has asked of the Swift runtime.
+/// The calls of one thread to the Swift runtime.
 typedef struct {
-    /// Objects and closures' contexts that it had allocated.
+    /// Allocated objects and contexts of closures.
     uint64_t objects;
     /// Retains and releases.
     uint64_t counts;
 } reference_counts;
 
-/// Begins to count what the calling thread asks of the runtime; false where a program cannot
-/// count it. One thread at a time may count.
+/// Begins to count the calling thread's calls to the runtime; false where a program cannot count
+/// them. One thread at a time may count.
 bool count_references_begin(void);
 
 /// Ends the count, and returns it.

@@ -49,7 +49,7 @@ func showCancelling(_ transport: some Transport, _ log: EventLog) async throws {
     )
 }
 
-/// The outcome of a request, in words.
+/// The outcome of a request, as text.
 func outcome(of path: String, _ transport: some Transport) -> Async<String> {
     transport.get(path).map { "\($0.count) bytes" }.recover { error in
         (error as? URLError)?.localizedDescription ?? "\(error)"

@@ -7,7 +7,7 @@ func showPlaces(
     let here: @Sendable () -> String = { place(background) }
     let ofSession = try await transport.get("/birds.json").map { _ in here() }.get()
     say("the session's answer", ofSession)
-    // The mistake that contexts prevent: this callback runs wherever the last answer arrives.
+    // The mistake that contexts prevent: this callback runs where the last answer arrives.
     let careless = try await dataSource.getBirds().map { _ in here() }.get()
     say("birds for a caller without a context", careless)
     let careful = try await dataSource.getBirds().map(on: .main) { _ in here() }.get()

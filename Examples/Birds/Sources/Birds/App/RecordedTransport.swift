@@ -2,7 +2,7 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import Foundation
 
-/// A transport over another one. A recorder shows each request from its begin to its answer.
+/// A transport over another one. A recorder shows each request from its start to its answer.
 struct RecordedTransport: Transport {
     let base: any Transport
     let recorder: Recorder

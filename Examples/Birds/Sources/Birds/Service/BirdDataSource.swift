@@ -2,8 +2,7 @@ import ExecutionContexts
 
 /// Fetches birds and their pictures.
 ///
-/// Its creator chooses the context that it decodes on. Each caller chooses the context of its
-/// callback.
+/// Its creator chooses the context for decoding. Each caller chooses the context of its callback.
 final class BirdDataSource: Sendable {
     private let transport: any Transport
     private let work: any ExecutionContext

@@ -6,7 +6,7 @@ import Foundation
 /// The loop calls it directly when the descriptor is readable. There the state of the actor can be
 /// used without an `await` and without another job.
 actor LineReader {
-    // The executor as well. Kept alive here, because the runtime keeps none.
+    // Also the executor. Retained here, because the runtime retains no executor.
     private let loop: EventLoop
     private let input: FileHandle
     private var bytes = Data()

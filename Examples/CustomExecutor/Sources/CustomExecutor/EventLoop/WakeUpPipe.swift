@@ -4,7 +4,7 @@ import Foundation
 struct WakeUpPipe: Sendable {
     private let pipe = Pipe()
 
-    /// It becomes readable when the thread is to wake.
+    /// It becomes readable when the thread should wake.
     var descriptor: Int32 { pipe.fileHandleForReading.fileDescriptor }
 
     /// Wakes the thread, now or when it polls next.
@@ -17,8 +17,8 @@ struct WakeUpPipe: Sendable {
 
     /// Reads the signals so far. Call it only when the descriptor is readable.
     func clear() {
-        // Between two calls there are one or two signals. A signal that is left wakes the loop
-        // again, which is harmless.
+        // Between two calls there are one or two signals. A remaining signal wakes the loop again,
+        // which is harmless.
         var bytes: UInt64 = 0
         // Unsafe in name only: the call writes at most the size of `bytes`.
         _ = unsafe read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes))

@@ -3,7 +3,7 @@ import ExecutionContexts
 /// The queue that a job is submitted to.
 enum Urgency: Sendable { case normal, urgent }
 
-/// Two queues of jobs. The urgent one goes first, but not always, to prevent starvation (law 1).
+/// Two queues of jobs. The urgent one comes first, but not always, to prevent starvation (law 1).
 struct PriorityQueues {
     /// After this many urgent jobs in a row, one normal job runs.
     static let urgentLimit = 4

@@ -4,7 +4,7 @@ import Foundation
 /// A fixed number of threads that share two queues of jobs, a normal one and an urgent one.
 ///
 /// Jobs of one queue start in the order of submission, and run concurrently. `urgent` is the same
-/// pool for jobs that go ahead of the others.
+/// pool for jobs that run before the others.
 ///
 /// The pool ends when it is shut down, or when its last copy is released. Its threads run the
 /// accepted jobs before they end. After a shutdown `tryExecute` throws, `run` and `submit` fail
@@ -17,7 +17,7 @@ struct WorkerPool: RefusingContext {
     /// Starts `threadCount` threads. Traps if there are none, because no job could ever run.
     init(name: String, threadCount: Int) {
         if threadCount < 1 {
-            fatalError("The pool '\(name)' was given \(threadCount) threads: it needs 1 or more.")
+            fatalError("The pool '\(name)' has \(threadCount) threads: it needs 1 or more.")
         }
         let core = WorkerPoolCore()
         self.init(name: name, owner: Owner(core), urgency: .normal)
@@ -30,7 +30,7 @@ struct WorkerPool: RefusingContext {
         self.urgency = urgency
     }
 
-    /// This pool, for jobs that go ahead of the others.
+    /// This pool, for jobs that run before the others.
     var urgent: WorkerPool { WorkerPool(name: name, owner: owner, urgency: .urgent) }
 
     /// Refuses jobs from now on. The threads run the accepted jobs, then they end.

@@ -63,8 +63,8 @@ final class WorkerPoolCore: @unchecked Sendable {
             while true {
                 if let work = queues.popFirst() { return work }
                 if isClosed {
-                    // The thread leaves under the lock under which it found the queues empty.
-                    // So no job is queued when no thread is left to run it.
+                    // The thread leaves under the same lock as it found the queues empty. So no job
+                    // is queued when no thread is left to run it.
                     threadCount -= 1
                     condition.broadcast()
                     return nil

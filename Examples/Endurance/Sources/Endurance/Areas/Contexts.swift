@@ -30,7 +30,7 @@ enum Contexts {
         return count
     }
 
-    /// Schedules delays and cancels some: a delay runs, or `cancel` returns that it never will.
+    /// Schedules delays and cancels some: a delay runs, or `cancel` reports that it never will.
     static func delays(_ rng: inout SeededRNG) -> Int {
         let (context, _) = any(&rng)
         let count = 20 + rng.next(below: 200)

@@ -3,15 +3,15 @@ import ExecutionContexts
 import ExecutionContextsObservation
 import Synchronization
 
-/// A serial context on a dispatch queue of its own. Its submissions are counted twice: by an
-/// observer of the context and, where the system allows it, at the functions of Dispatch.
+/// A serial context on a separate dispatch queue. Its submissions are counted twice: by an observer
+/// of the context and, where the system allows it, at the functions of Dispatch.
 final class CountedContext: Sendable {
     /// The context to inject into components.
     let context: any SerialContext
     private let counter = Counter()
     private let number: Int32
 
-    /// A context that `recorder` records as well, by the name alone, if there is a recorder.
+    /// A context that `recorder`, if any, also records, by the name alone.
     init(_ name: String, recorder: Recorder? = nil) {
         // A unique label, because Dispatch's count is by label.
         let label = "PrefetchDemo \(name) \(Self.made.add(1, ordering: .relaxed).newValue)"
@@ -31,7 +31,7 @@ final class CountedContext: Sendable {
     /// The number of submissions, by Dispatch's count; nil where there is none.
     var entries: Int? { number < 0 ? nil : Int(count_dispatch_value(number)) }
 
-    /// The longest that one job has occupied the context.
+    /// The longest time that one job has occupied the context.
     var longestHold: Duration { .nanoseconds(counter.longest.load(ordering: .relaxed)) }
 
     /// Whether submissions can be counted at Dispatch on this system.

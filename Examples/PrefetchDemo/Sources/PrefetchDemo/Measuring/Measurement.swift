@@ -35,7 +35,7 @@ struct Measurement {
 struct Comparison {
     let title: String
     let rounds: Int
-    /// The expected number of submissions, in words and in numbers.
+    /// The expected number of submissions, as text and in numbers.
     let claim: (Arrangement) -> (words: String, count: (Int) -> ClosedRange<Int>)
     let sample: (Arrangement, Int) throws -> Sample
 

@@ -6,7 +6,7 @@ import Pages
 struct RecordedPrefetch {
     let arrangement: Arrangement
     let recorder = Recorder()
-    /// How long the jobs ran in which images are looked up, read, decoded and resized.
+    /// How long the jobs ran that look up, read, decode and resize images.
     let ofImages: Duration
     /// How long the jobs of the components' contexts ran.
     let ofContexts: Duration

@@ -84,7 +84,7 @@ final class Stack: Sendable {
         return sample.holding(counted.map(\.longestHold).max()!)
     }
 
-    /// Waits until the jobs that are in the contexts have run.
+    /// Waits until the jobs in the contexts have run.
     func waitUntilIdle() { for each in counted { try? each.context.submit {}.wait() } }
 }
 

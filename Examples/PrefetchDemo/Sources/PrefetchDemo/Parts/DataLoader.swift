@@ -4,7 +4,7 @@ import Foundation
 
 /// Reads files. Concurrent requests share one read. It is confined to the injected context.
 ///
-/// The reads run on a queue that begins the most urgent one first.
+/// The reads run on a queue that starts the most urgent one first.
 final class DataLoader: Sendable {
     private let files: SingleFlight<String, [UInt8]>
 

@@ -6,7 +6,7 @@ import Foundation
 /// Any thread may use it.
 ///
 /// A reader sees a stored image before it is written, while it is written and afterwards. A file
-/// that cannot be read or written is a cache miss, and no error.
+/// that cannot be read or written is a cache miss, not an error.
 final class DiskCache: Sendable {
     private let store: Store
     private let flushSoon: PacedCall<Void>

@@ -2,39 +2,39 @@ internal import CSimulation
 internal import ExecutionContexts
 internal import Synchronization
 
-/// The turn to run tasks, which one search of the process has at a time.
+/// The right to run tasks, which one search of the process holds at a time.
 ///
 /// Searches may share an actor: the main actor, or a `static let shared`. The runtime queues the
-/// jobs of an actor for the whole process, and what one search lets an actor do would show in the
+/// jobs of an actor for the whole process, so one search's use of an actor would affect the
 /// schedules of another:
 ///
-/// 1. A search takes the turn when a schedule has its first task, after those that asked before.
-/// 2. It keeps the turn to the end of a schedule. After some schedules, and at the end of the
-///    search, the next one gets it.
-/// 3. A search that was given up has the turn no more. A thread of it that asks again ends there:
-///    it could block while it owns the turn, and its caller already has a report.
-final class TaskTurn: Sendable {
+/// 1. A search takes the lease when a schedule has its first task, after earlier requests.
+/// 2. It keeps the lease to the end of a schedule. After some schedules, and at the end of the
+///    search, the next search gets it.
+/// 3. A search that was given up loses the lease. A thread of it that requests it again ends there:
+///    it could block while it holds the lease, and its caller already has a report.
+final class TaskLease: Sendable {
     private struct State {
-        var owner: TaskTurn?
-        var waiting: [TaskTurn] = []
+        var owner: TaskLease?
+        var waiting: [TaskLease] = []
     }
     private static let state = Locked(State())
     /// How many schedules a search runs while another one waits.
     private static let mostSchedules = 8
 
     // Relaxed, here and below: only the threads of the search use it, whose token orders them. The
-    // caller of the search takes it away where they are blocked.
+    // caller of the search revokes the lease when they are blocked.
     private let isOwn = Atomic(false)
     /// Whether the search was given up. Relaxed: `state` orders it with the owner.
     private let isLost = Atomic(false)
     private let scheduleCount = Atomic(0)
     private let comes = Signal()
 
-    /// Takes the turn, if the search does not have it; calls `each` from time to time while it
+    /// Takes the lease, if the search does not hold it; calls `each` from time to time while it
     /// waits. Calls `lost` where the calling thread ends.
     func take(each: () -> Void, lost: () -> Void) {
         if isOwn.load(ordering: .relaxed) { return }
-        // The sanitizer sees that one search comes after the other.
+        // The sanitizer must see that one search follows the other.
         HiddenFromSanitizer.suspended { wait(each) }
         isOwn.store(true, ordering: .relaxed)
         if isLost.load(ordering: .relaxed) {
@@ -53,14 +53,14 @@ final class TaskTurn: Sendable {
             state.owner = self
             return true
         }
-        // The search is not blocked: the other one's report says so if that one is.
+        // A waiting search is not blocked: if the owner is, the owner reports it.
         guard !isFree else { return }
         while !isLost.load(ordering: .relaxed), !comes.wait(count: 1, atMost: .milliseconds(100)) {
             each()
         }
     }
 
-    /// Lets others run between two schedules.
+    /// Gives other searches a chance between two schedules.
     func scheduleDidEnd() {
         guard isOwn.load(ordering: .relaxed) else { return }
         let count = scheduleCount.add(1, ordering: .relaxed).newValue
@@ -72,7 +72,7 @@ final class TaskTurn: Sendable {
     /// Whether the search has run tasks.
     var wasTaken: Bool { scheduleCount.load(ordering: .relaxed) > 0 }
 
-    /// Gives the turn of a search to the others for ever, since its thread is blocked.
+    /// Revokes the lease of a search for good, since its thread is blocked.
     func lose() {
         Self.state.withLock { state in
             isLost.store(true, ordering: .relaxed)
@@ -81,7 +81,7 @@ final class TaskTurn: Sendable {
         giveUp()
     }
 
-    /// Gives the turn to the search that has waited longest.
+    /// Passes the lease to the search that has waited longest.
     func giveUp() {
         isOwn.store(false, ordering: .relaxed)
         HiddenFromSanitizer.suspended {

@@ -1,7 +1,8 @@
-#ifndef DOORS_H
-#define DOORS_H
+#ifndef INTERPOSITION_H
+#define INTERPOSITION_H
 
-// What the files of this target share: the layout of a job, and the runtime's entry points.
+// Shared by the files of this target: the layout of a job, the runtime's entry points, and the
+// functions that the interposed functions call.
 
 #include "CSimulation.h"
 
@@ -11,7 +12,8 @@
 #define SWIFT_ASYNC_CALL __attribute__((swiftasynccall))
 #define ASYNC_CONTEXT __attribute__((swift_async_context))
 
-// Found without a call. Only a library that the program loads late must share a small space for it.
+// Accessed without a function call. Only a library loaded at run time must fit it into a small
+// reserved space.
 #ifdef __ELF__
 #define ECS_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -20,10 +22,10 @@
 
 typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
 
-// A job, in words: a header of two, two of its executor, flags and number, a voucher, a reserve
-// that the runtime does not use and that tells here which search a task belongs to and which of its
-// records is the task's, and what it runs with its context. A task is a job; its status comes
-// later. The layout is a part of the runtime's binary interface.
+// The layout of a job, in words: a header of two, two of its executor, flags and number, a voucher,
+// a reserved word that the runtime does not use, and what it runs with its context. The reserved
+// word holds the search and the record of a task. A task is a job; its status comes later. The
+// layout is part of the runtime's binary interface.
 enum { ecs_flags_at = 4, ecs_owner_at = 6, ecs_resume_at = 7, ecs_context_at = 8, ecs_status_at = 12 };
 
 extern SWIFT_CALL ecs_executor swift_task_getCurrentExecutor(void);
@@ -31,9 +33,9 @@ extern SWIFT_CALL void swift_job_run(void *job, void *identity, uintptr_t implem
 extern SWIFT_CALL void swift_task_enqueue(void *job, ecs_executor executor);
 extern SWIFT_CALL uint64_t swift_task_getJobTaskId(void *job);
 
-/// Whether the calling thread takes the first look at tasks, which then has the job.
-bool ecs_keeps(void *job);
-/// Whether the look has found the layout that is known.
+/// Whether the calling thread is testing the layout of tasks; the test then owns the job.
+bool ecs_layout_test_takes(void *job);
+/// Whether the test has found the known layout.
 bool ecs_may_read_tasks(void);
 
 /// The actor that a job drains, or NULL.
@@ -48,19 +50,19 @@ typedef SWIFT_ASYNC_CALL void ecs_switch(
     ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation);
 
 /// The executor on which the runtime suspends a task that the simulation resumes on `executor`.
-ecs_executor ecs_taker_for(ecs_executor executor);
-bool ecs_is_taker(const void *identity);
+ecs_executor ecs_suspending_executor_for(ecs_executor executor);
+bool ecs_is_suspending_executor(const void *identity);
 
-/// Copies memory, if all of it can be read. The compiler decides the layout of a suspended task.
+/// Copies memory if all of it is readable. The compiler decides the layout of a suspended task.
 bool ecs_read(const void *from, void *to, size_t size);
 
-/// Whether the simulation runs the calling thread's task, and no executor of the program.
+/// Whether the simulation, not an executor of the program, runs the calling thread's task.
 bool ecs_runs_job(void);
 
 /// Whether the calling task prefers a task executor.
 bool ecs_prefers_executor(void);
 
-/// Tells the calling thread's schedule, which traps.
+/// Prints the schedule of the calling thread, which traps.
 void ecs_report_trap(void);
 
 /// The simulated time; negative for a thread outside of simulations.
@@ -70,7 +72,8 @@ int64_t ecs_now(void);
 /// simulation itself runs.
 bool ecs_sleep(int64_t nanoseconds);
 
-/// Tells the simulation of a task that the calling thread has created; `frame` is a frame of it.
+/// Notifies the simulation of a task that the calling thread created; `frame` is a frame of that
+/// thread.
 void ecs_did_create(const void *task, const void *frame);
 
 /// Whether a wait of the calling thread for a condition takes place in a simulation.
@@ -80,11 +83,11 @@ bool ecs_waits(void);
 /// time.
 ecs_end ecs_wait(ecs_lock lock, int64_t deadline);
 
-/// Tells the simulation of a signal to a condition; nothing on a thread outside of simulations.
+/// Notifies the simulation of a signal to a condition; does nothing outside of simulations.
 void ecs_did_signal(ecs_lock condition, bool to_all);
 /// The calling thread of a simulation takes a lock.
 void ecs_will_lock(void);
-/// Whether a caller is code of a library whose locks the program cannot tell the order of.
+/// Whether a caller is code of a library whose lock order the program cannot observe.
 bool ecs_has_own_locks(const void *caller);
 /// Whether a caller is Dispatch itself, or C code of Foundation.
 bool ecs_is_system(const void *caller);
@@ -96,45 +99,44 @@ bool ecs_did_use(ecs_counter counter, ecs_use use);
 ecs_end ecs_wait_for(ecs_counter counter, uint64_t limit);
 void ecs_did_wait_outside(ecs_counter counter, uint64_t limit, bool was_taken);
 void ecs_will_give_away(const char *name);
-/// The calling thread leaves a group; `caller` is what calls.
+/// The calling thread leaves a group; `caller` is the calling code.
 void ecs_leave_group(void *group, const void *caller);
 void ecs_enter_group(void *group, const void *caller);
 
-/// What has the jobs that the calling thread submits, if that is its simulation. Otherwise tells
-/// the simulation that has made the queue.
+/// The simulator that runs the jobs of the calling thread, if it belongs to a simulation. Otherwise
+/// notifies the simulation that created the queue.
 const ecs_simulator *ecs_for_dispatch(const void *queue);
 void ecs_did_make_queue(const void *queue, bool for_system);
-/// The calling thread has made a work item, with this group inside of it.
+/// The calling thread created a work item, which contains this group.
 void ecs_did_make_item(const void *group);
-/// Says whether the layout of Dispatch's objects is the one that is known.
+/// Sets whether Dispatch's objects have the known layout.
 void ecs_set_knows_dispatch(bool is_known);
 bool ecs_asks_for_dispatch(void);
-/// Whether a semaphore has fewer permits than it was made with. True where the layout is not known.
+/// Whether a semaphore has fewer permits than at its creation. True if the layout is unknown.
 bool ecs_semaphore_has_takers(const void *semaphore);
-/// The group inside of a work item; NULL for another block.
+/// The group inside a work item; NULL for another block.
 void *ecs_item_group(const void *block);
 bool ecs_item_is_barrier(const void *block);
 
-/// The calling thread of a simulation has read a clock of Dispatch, or made a time from another.
+/// The calling simulated thread read a Dispatch clock, or derived a time from another.
 void ecs_did_read(uint64_t time);
 void ecs_did_add(uint64_t base, int64_t delta, uint64_t time);
 
-/// The second that a simulation begins at: of those since 1970, on 1 January 2026, and of those
-/// that the machine has run, a day.
+/// The second at which a simulation begins: since 1970, on 1 January 2026; of uptime, one day.
 enum { ecs_first_date = 1767225600, ecs_first_uptime = 86400 };
 
-/// The function that stands behind one of this target with the same name: of the given version, if
-/// there is one. `known` keeps it.
-void *ecs_behind(void **known, const char *name, const char *version);
+/// The original of a function that this target interposes: of the given version, if there is one.
+/// `known` caches it.
+void *ecs_original(void **known, const char *name, const char *version);
 
-/// The job that the calling thread has enqueued last in its simulation; `job` takes its place.
+/// Returns the last job that the calling thread enqueued in its simulation; replaces it by `job`.
 const void *ecs_swap_taken(const void *job);
 
-/// Between the two the calling thread creates tasks at no scheduling point.
+/// Between the two calls, tasks that the calling thread creates are no scheduling points.
 void ecs_enter_once(void);
 void ecs_leave_once(void);
 
-/// The calling thread's task goes on with an executor of the program's own.
+/// The calling thread's task continues on an executor of the program's own.
 void ecs_will_hand_over(void);
 
 /// Counts a change of executor that is no scheduling point.

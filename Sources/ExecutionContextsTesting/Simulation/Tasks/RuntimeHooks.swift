@@ -1,18 +1,18 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-/// Where the jobs of Swift's tasks and actors enter a simulation.
-enum TaskDoors {
+/// The hooks through which the jobs of Swift's tasks and actors enter a simulation.
+enum RuntimeHooks {
     /// Installs the hooks of the runtime, once in a process.
-    static let open: Void = {
+    static let install: Void = {
         ProcessExecutors.install()
         unsafe ecs_install(
             ecs_simulator(
                 take: { simulation, job, executor, delay in
                     require(
                         ProcessExecutors.areKnown,
-                        "On Linux tasks are simulated with Swift 6.3 or later (law 33). Threads and "
-                            + "contexts are simulated with this version, too.")
+                        "On Linux, simulating tasks requires Swift 6.3 or later (law 33). Threads "
+                            + "and contexts are simulated with this version, too.")
                     unsafe HostThread.of(simulation).take(TaskJob(job, executor), after: delay)
                 },
                 now: { unsafe HostThread.of($0).clockReading },
@@ -63,11 +63,11 @@ enum TaskDoors {
                 will_touch: { unsafe HostThread.of($0).willTouchDispatch(Word($1)) },
                 did_change_queue: { unsafe HostThread.of($0).didChangeQueue(Word($1)) },
                 queue_at: { simulation, depth, isExclusive in
-                    guard let turn = unsafe HostThread.of(simulation).queue(at: depth) else {
+                    guard let frame = unsafe HostThread.of(simulation).queue(at: depth) else {
                         return nil
                     }
-                    unsafe isExclusive.pointee = turn.isExclusive
-                    return unsafe turn.queue.object
+                    unsafe isExclusive.pointee = frame.isExclusive
+                    return unsafe frame.queue.object
                 },
                 did_make_item: { unsafe HostThread.of($0).didMake(item: SystemCounter($1)) },
                 will_wait_for_item: {
@@ -87,13 +87,14 @@ enum TaskDoors {
                     unsafe RunningSearches.taskDidLeave(search, TaskJob(job, ecs_executor()))
                 },
                 will_trap: { unsafe HostThread.of($0).reportTrap() }),
-            // A reference to an executor is two words, which the runtime's C interface declares so.
-            unsafe unsafeBitCast(Taker.shared.asUnownedSerialExecutor(), to: ecs_executor.self))
-        // Where tasks are not simulated, the first one refuses.
+            // A reference to an executor is two words, as the runtime's C interface declares.
+            unsafe unsafeBitCast(
+                SuspendingExecutor.shared.asUnownedSerialExecutor(), to: ecs_executor.self))
+        // Where tasks are not simulated, the first task traps.
         if ProcessExecutors.areKnown {
             require(
                 unsafe TaskLayout.isKnown(),
-                "This Swift runtime lays tasks out in a way that the simulation does not know (law 33): update "
+                "The simulation does not know this Swift runtime's layout of tasks (law 33): update "
                     + "ExecutionContexts, or simulate with a runtime that Docs/Simulation.md names."
             )
         }
@@ -103,21 +104,21 @@ enum TaskDoors {
     /// Whether the calling thread belongs to a simulation.
     static var isSimulating: Bool { unsafe ecs_current() != nil }
 
-    /// The job, which a thread outside of simulations has; nil if it belongs to one, which then is
-    /// told that it has left.
+    /// The job, on a thread outside of simulations; nil if it belongs to a simulation, which is
+    /// then notified that it has left.
     static func unlessLeft(_ job: consuming ExecutorJob) -> ExecutorJob? {
         let job = UnownedJob(job)
-        // A job is a pointer, as the runtime's own interface has it.
+        // A job is a pointer, as in the runtime's own interface.
         let pointer = unsafe unsafeBitCast(job, to: UnsafeMutableRawPointer.self)
         return unsafe ecs_did_leave(pointer) ? nil : ExecutorJob(job)
     }
 
-    /// Gives a job to the simulation of the calling thread.
+    /// Passes a job to the simulation of the calling thread.
     static func take(
         _ job: consuming ExecutorJob, isForMain: Bool = false, after delay: Duration = .zero
     ) {
         guard let host = HostThread.current else { return }
-        // A job is a pointer, as the runtime's own interface has it.
+        // A job is a pointer, as in the runtime's own interface.
         let pointer = unsafe unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self)
         let executor = isForMain ? unsafe TaskJob.main : unsafe ecs_executor()
         unsafe host.take(
@@ -127,11 +128,11 @@ enum TaskDoors {
 }
 
 /// The executor on which the runtime suspends the tasks of a simulation.
-private final class Taker: SerialExecutor {
-    static let shared = Taker()
+private final class SuspendingExecutor: SerialExecutor {
+    static let shared = SuspendingExecutor()
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // A job is a pointer, as the runtime's own interface has it.
+        // A job is a pointer, as in the runtime's own interface.
         unsafe ecs_take(unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self))
     }
 }
@@ -146,13 +147,13 @@ private final class Taker: SerialExecutor {
         unsafe (self.pointer, self.executor) = (pointer, executor)
     }
 
-    /// The actor, or the other executor, that the job needs exclusively; zero for none.
+    /// The actor or executor that the job needs exclusively; zero for none.
     var isolation: UInt { unsafe UInt(bitPattern: executor.identity) }
 
     /// The number of the newest task of the process.
     static var newestNumber: UInt32 {
         let task = Task.detached {}
-        // A task is one reference, which `task` keeps.
+        // A task is one reference, which `task` retains.
         return unsafe ecs_task_number(unsafeBitCast(task, to: UnsafeRawPointer.self))
     }
 
@@ -162,11 +163,11 @@ private final class Taker: SerialExecutor {
     /// Whether it is the task of an `async let`, whose memory is its parent's.
     var isAsyncLet: Bool { unsafe ecs_is_async_let(pointer) }
 
-    /// The number of the task, or of the one that the job only resumes, as `Task.yield` has it;
-    /// zero for other jobs.
+    /// The number of the task, or of the task that the job resumes, as with `Task.yield`; zero for
+    /// other jobs.
     var number: UInt32 { unsafe ecs_task_number(pointer) }
 
-    /// The record of that task, if it has one, counted from one.
+    /// The record of that task, counted from one; zero if it has none.
     var record: Int { Int(unsafe ecs_record(pointer)) }
 
     /// Enqueues the job as a thread outside of simulations does.
@@ -181,7 +182,7 @@ private final class Taker: SerialExecutor {
         }
     }
 
-    /// The actor that the job has exclusively, as people name it.
+    /// The name of the actor that the job holds exclusively.
     var actorName: String? {
         guard isolation != 0 else { return nil }
         if unsafe isolation == UInt(bitPattern: Self.main.identity) { return "MainActor" }
@@ -190,28 +191,28 @@ private final class Taker: SerialExecutor {
         return String(describing: type(of: actor))
     }
 
-    /// The main actor, as `isolation` has it.
+    /// The value of `isolation` for the main actor.
     static var mainActor: UInt { unsafe UInt(bitPattern: main.identity) }
 
     fileprivate static var main: ecs_executor {
-        // A reference to an executor is two words, which the runtime's C interface declares so.
+        // A reference to an executor is two words, as the runtime's C interface declares.
         unsafe unsafeBitCast(MainActor.sharedUnownedExecutor, to: ecs_executor.self)
     }
 
-    /// Addresses of code at which the task goes on, or begins.
+    /// Addresses of code at which the task resumes, or begins.
     var locations: [UInt] {
         unsafe [UInt](unsafeUninitializedCapacity: 24) { buffer, count in
             count = unsafe ecs_locations(pointer, buffer.baseAddress!, buffer.count)
         }
     }
 
-    /// Says which record is the task's, and which search it belongs to should another thread resume
-    /// it; zero for none yet.
+    /// Sets the task's record, and the search that it belongs to if another thread resumes it; zero
+    /// for none yet.
     func setOwner(_ search: UInt, record: Int) {
         unsafe ecs_set_owner(pointer, UInt32(truncatingIfNeeded: search), UInt32(record))
     }
 
-    /// Keeps the task alive, to be asked after a job whether it has ended.
+    /// Keeps the task alive, to check after a job whether it has ended.
     func retain() { unsafe ecs_retain(pointer) }
     func release() { unsafe ecs_release(pointer) }
     var hasEnded: Bool { unsafe ecs_has_ended(pointer) }
@@ -219,7 +220,7 @@ private final class Taker: SerialExecutor {
 
 /// A lock of the system, which a job may hold while it is paused; or a condition of the system.
 ///
-/// It lives as long as a thread waits for it, and only then it is asked.
+/// It is alive while a thread waits for it, and is queried only then.
 @safe struct SystemLock {
     private let lock: ecs_lock
 
@@ -227,13 +228,13 @@ private final class Taker: SerialExecutor {
 
     var isTaken: Bool { unsafe ecs_is_taken(lock) }
 
-    /// Whether it is a `Mutex`, which traps where the thread that has it takes it again.
+    /// Whether it is a `Mutex`, which traps if its owner takes it again.
     var trapsOnReentry: Bool { unsafe lock.word == lock.holder }
 
     var isCondition: Bool { unsafe lock.holder == nil }
 
     func isSame(as other: SystemLock) -> Bool { unsafe lock.word == other.lock.word }
 
-    /// The number by which the system knows the thread that holds it.
+    /// The system's number of the thread that holds it.
     var holder: UInt32 { unsafe ecs_holder(lock) }
 }

@@ -5,26 +5,37 @@ import Testing
 /// A method that makes a view of a context, called with the static type of the base.
 struct Decorator: Sendable, CustomTestStringConvertible {
     let name: String
+    /// What the view is called; nil for the name of its base.
+    let viewName: String?
     /// Returns the view, or nil where the method does not exist for that base.
     let apply: @Sendable (any ExecutionContext) -> (any ExecutionContext)?
 
     var testDescription: String { name }
 
     init(
-        _ name: String,
+        _ name: String, viewName: String? = nil,
         _ apply: @escaping @Sendable (any ExecutionContext) -> (any ExecutionContext)?
     ) {
-        self.name = name
+        (self.name, self.viewName) = (name, viewName)
         self.apply = apply
     }
 
     @TaskLocal static var local = 0
     static let threadLocal = ThreadLocalValue<Int>()
 
-    static let all: [Decorator] = [
-        serial, limited, barrier, refusing, dropping, waiting, callerRuns, inlineIfCurrent,
-        whileValid,
-        propagating, binding, named, intercepted, observed, watched, users,
+    static let all: [Decorator] =
+        [serial, limited, barrier, refusing, dropping, waiting, callerRuns, whileValid] + additions
+
+    /// Those that only add something to jobs, so that the view keeps each power of its base.
+    static let additions: [Decorator] = [
+        adding("inline if current") { .inlineIfCurrent },
+        adding("propagating") { .propagating($local) },
+        adding("binding") { .binding(threadLocal, to: 1) },
+        adding("named", viewName: "another name") { .named("another name") },
+        adding("intercepted") { Interception { $0() } },
+        adding("observed") { .observed(by: Recorder(capacity: 64)) },
+        adding("watched") { Watching(limit: .seconds(600)) { _ in } },
+        adding("a user's addition") { Tallying() },
     ]
 
     static let serial = Decorator("serial") { $0.serial(named: "serial view") }
@@ -65,8 +76,6 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         base is any BarrierContext ? nil : base.bounded(to: 1000, overflow: .callerRuns)
     }
 
-    static let inlineIfCurrent = adding("inline if current") { .inlineIfCurrent }
-
     static let whileValid = Decorator("while valid") { base in
         let token = InvalidationToken()
         if let base = base as? any SerialContext { return base.valid(while: token) }
@@ -74,27 +83,12 @@ struct Decorator: Sendable, CustomTestStringConvertible {
         return base.valid(while: token)
     }
 
-    static let propagating = adding("propagating") { .propagating($local) }
-
-    static let binding = adding("binding") { .binding(threadLocal, to: 1) }
-
-    static let named = adding("named") { .named("another name") }
-
-    static let intercepted = adding("intercepted") { Interception { $0() } }
-
-    static let observed = adding("observed") { .observed(by: Recorder(capacity: 64)) }
-
-    static let watched = adding("watched") {
-        Watching(limit: .seconds(600)) { _ in }
-    }
-
-    static let users = adding("a user's addition") { Tallying() }
-
     /// Each of the methods for a stored context.
     private static func adding<Addition: ContextAddition>(
-        _ name: String, _ addition: @escaping @Sendable () -> Addition
+        _ name: String, viewName: String? = nil,
+        _ addition: @escaping @Sendable () -> Addition
     ) -> Decorator {
-        Decorator(name) { base in
+        Decorator(name, viewName: viewName) { base in
             if let base = base as? any ActorBackingContext { return base.with(addition()) }
             if let base = base as? any SerialContext { return base.with(addition()) }
             if let base = base as? any BarrierContext { return base.with(addition()) }

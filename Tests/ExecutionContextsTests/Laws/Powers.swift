@@ -45,38 +45,37 @@ struct Powers: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { decorator.name }
 
-    static let table: [Powers] = [
+    static let table: [Powers] =
+        [
+            Powers(
+                .serial, serial: .always, barrier: .always, synchronous: .always, refusing: .never,
+                hasOwnQueue: true, name: { _ in "serial view" }),
+            Powers(
+                .limited, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
+                hasOwnQueue: true, name: { "\($0.name).limited(2)" }),
+            Powers(
+                .barrier, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
+                hasOwnQueue: true, name: { "\($0.name).barrier" }),
+            Powers(
+                .refusing, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+            Powers(
+                .dropping, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+            Powers(.waiting, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+            Powers(
+                .callerRuns, serial: .never, barrier: .never, synchronous: .never, refusing: .always
+            ),
+            Powers(
+                .whileValid, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
+        ] + Decorator.additions.map { keeping($0) }
+
+    private static func keeping(_ decorator: Decorator) -> Powers {
         Powers(
-            .serial, serial: .always, barrier: .always, synchronous: .always, refusing: .never,
-            hasOwnQueue: true, name: { _ in "serial view" }),
-        Powers(
-            .limited, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
-            hasOwnQueue: true, name: { "\($0.name).limited(2)" }),
-        Powers(
-            .barrier, serial: .never, barrier: .always, synchronous: .never, refusing: .never,
-            hasOwnQueue: true, name: { "\($0.name).barrier" }),
-        Powers(.refusing, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
-        Powers(.dropping, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
-        Powers(.waiting, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
-        Powers(
-            .callerRuns, serial: .never, barrier: .never, synchronous: .never, refusing: .always),
-        Powers(
-            .inlineIfCurrent, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.whileValid, serial: .kept, barrier: .kept, synchronous: .never, refusing: .always),
-        Powers(.propagating, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.binding, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(
-            .named, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
-            name: { _ in "another name" }),
-        Powers(.intercepted, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.users, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.observed, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-        Powers(.watched, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept),
-    ]
+            decorator, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept,
+            name: { decorator.viewName ?? $0.name })
+    }
 
     /// A serial context keeps barriers already: its barrier view is itself.
-    private static let barrierOfSerial = Powers(
-        .barrier, serial: .kept, barrier: .kept, synchronous: .kept, refusing: .kept)
+    private static let barrierOfSerial = keeping(.barrier)
 
     /// The row that holds over this base.
     func over(_ base: any ExecutionContext) -> Powers {

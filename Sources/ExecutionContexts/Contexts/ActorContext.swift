@@ -24,8 +24,7 @@ public final class ActorContext<Isolation: Actor>: ActorBackingContext {
         jobs.raise(to: Task.currentPriority)
     }
 
-    /// Yes inside this context's work; in other code of the actor not known, but `checkIsCurrent`
-    /// knows.
+    /// Yes inside this context's work; in other code of the actor only `checkIsCurrent` knows.
     public var isCurrent: Bool? { mailbox.isCurrent == true ? true : nil }
 
     public func checkIsCurrent() -> Bool {
@@ -58,7 +57,7 @@ private final class ActorJobs<Isolation: Actor>: ExecutionContext {
     private let actor: Isolation
     private let lastJob = Guarded(LastJob())
 
-    /// The last job that was submitted to the actor, until it has ended.
+    /// The last submitted job, until it has ended.
     private struct LastJob {
         var task: Task<Void, Never>?
         var priority = TaskPriority.background
@@ -98,4 +97,30 @@ private final class ActorJobs<Isolation: Actor>: ExecutionContext {
     private static func run(_ work: Work, on actor: isolated Isolation) {
         Caller.outsideOfTask(work)
     }
+}
+
+/// Runs work as tasks on a task executor: the reverse of `taskExecutor`.
+///
+/// Each job is a task of its own, in no guaranteed order; the view `serial(named:)` has one. The
+/// task has the priority of its submitter, and keeps it.
+public struct TaskExecutorContext<Executor: TaskExecutor>: ExecutionContext {
+    /// The executor that the work runs on.
+    public let executor: Executor
+
+    /// Makes a context that runs its work on a task executor.
+    public init(_ executor: Executor) { self.executor = executor }
+
+    public func execute(_ work: consuming @escaping Work) {
+        SimulationHooks.willSubmitOutside(to: name)
+        let work = MovedWork(consume work)
+        // The closure never suspends, so the executor runs it as one job.
+        Task.detached(executorPreference: executor, priority: Task.currentPriority) { work.run() }
+    }
+
+    public var name: String { "\(Executor.self)" }
+}
+
+extension TaskExecutor {
+    /// This task executor as a context.
+    public var context: TaskExecutorContext<Self> { TaskExecutorContext(self) }
 }

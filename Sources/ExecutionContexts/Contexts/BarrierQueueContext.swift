@@ -13,28 +13,22 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
     /// The queue that the work runs on.
     public var queue: DispatchQueue { entry.queue }
 
-    public func execute(_ work: consuming @escaping Work) {
-        SimulationHooks.willSubmitOutside(to: name)
-        entry.submit(consume work)
-    }
+    public func execute(_ work: consuming @escaping Work) { entry.execute(consume work) }
 
     public func executeBarrier(_ work: consuming @escaping Work) {
-        SimulationHooks.willSubmitOutside(to: name)
-        entry.submitBarrier(consume work)
+        entry.executeBarrier(consume work)
     }
 
-    /// Waits for `body` to run, concurrently with other work; inside the queue's own work it runs
-    /// at once.
+    /// Waits for `body` to run beside other work; inside the queue's own work it runs at once.
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        try entry.read(body)
+        try entry.sync(body)
     }
 
     /// Waits for `body` to run exclusively; inside a barrier it runs at once.
     ///
-    /// Inside work that is not a barrier it could never start, because it would wait for that work:
-    /// it traps (law 3).
+    /// Inside work that is not a barrier it traps: it would wait for that work (law 3).
     public func syncBarrier<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -42,11 +36,10 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
         return try entry.exclude(body)
     }
 
-    /// Gives the caller exclusive access; the queue is suspended meanwhile, and no thread is
-    /// blocked.
+    /// Gives the caller exclusive access. It suspends the queue meanwhile, and blocks no thread.
     public func hold() -> ExclusiveHold {
         checkMayWait()
-        return entry.hold()
+        return entry.exclude()
     }
 
     private func checkMayWait() {
@@ -59,21 +52,14 @@ public final class BarrierQueueContext: SynchronousBarrierContext {
     /// Yes on this queue, on queues that target it and for its holder, otherwise not known (law 4).
     public var isCurrent: Bool? { entry.isCurrent }
 
-    public func checkIsCurrent() -> Bool {
-        dispatchPrecondition(condition: .onQueue(queue))
-        return true
-    }
+    public func checkIsCurrent() -> Bool { entry.checkIsCurrent() }
 
     public var name: String { queue.label }
 
     public var facts: ContextFacts {
-        var facts = ContextFacts { [self] in foresee(&$0) }
-        facts.queue = queue
-        return facts
-    }
-
-    private func foresee(_ forecast: inout WaitForecast) {
-        if entry.isExclusive { forecast.obstacle = name }
+        ContextFacts(queue: queue) { [self] forecast in
+            if entry.isExclusive { forecast.obstacle = name }
+        }
     }
 }
 

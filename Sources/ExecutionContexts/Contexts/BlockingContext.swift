@@ -15,6 +15,8 @@ public final class BlockingContext: ExecutionContext, Limiter {
     public let name: String
     private let state = Guarded(State())
 
+    fileprivate static let shared = SimulationHooks.making { BlockingContext() }
+
     /// Makes a context with its own threads. A limit below 1 or above 1,024 traps.
     public init(limit: Int = 64, name: String = "blocking") {
         require(
@@ -40,10 +42,8 @@ public final class BlockingContext: ExecutionContext, Limiter {
         if let threads { start(isFirst: threads == 1) }
     }
 
-    /// Starts a thread.
-    ///
-    /// The first thread may not be refused. If another one is refused, the existing threads run its
-    /// jobs.
+    /// Starts a thread. The system may not refuse the first one; if it refuses another one, the
+    /// existing threads run its jobs.
     private func start(isFirst: Bool) {
         if LibraryThreads.run(.init(name: name, isIndispensable: isFirst, body: drain)) { return }
         let isNeeded = state.withLock { state in
@@ -55,20 +55,15 @@ public final class BlockingContext: ExecutionContext, Limiter {
         if isNeeded { start(isFirst: true) }
     }
 
-    /// Yes inside its work, no elsewhere.
-    ///
-    /// The one exception is work that crossed to another thread through a foreign queue's `sync`
-    /// (law 4).
+    /// Yes inside its work, no elsewhere, except for law 4's one exception.
     public var isCurrent: Bool? { unsafe Frame.isCurrent(Frame.owner(self)) }
 
     public var runsAnywhere: Bool { true }
 
     public var facts: ContextFacts {
-        ContextFacts { [self] in foresee(&$0) }
-    }
-
-    private func foresee(_ forecast: inout WaitForecast) {
-        if isCurrent == true { forecast.limiters.append(self) }
+        ContextFacts { [self] forecast in
+            if isCurrent == true { forecast.limiters.append(self) }
+        }
     }
 
     // Each job has its own thread.
@@ -85,29 +80,20 @@ public final class BlockingContext: ExecutionContext, Limiter {
         }
     }
 
-    /// Runs a job and frees it; false if there is none.
+    /// Runs a job and frees it; if there is none (false), the calling thread is no longer counted.
     private func runNext() -> Bool {
-        guard let work = next() else { return false }
-        AutoreleasePool.run(work)
-        return true
-    }
-
-    /// Returns the next job; nil if there is none, and then the calling thread is no longer
-    /// counted.
-    private func next() -> Work? {
-        state.withLock { state in
+        let next: Work? = state.withLock { state in
             if let work = state.queue.popFirst() { return work }
             state.threads -= 1
             return nil
         }
+        guard let work = consume next else { return false }
+        AutoreleasePool.run(work)
+        return true
     }
 }
 
 extension ExecutionContext where Self == BlockingContext {
     /// The shared context for work that blocks its thread, 64 jobs at a time.
     public static var blocking: BlockingContext { .shared }
-}
-
-extension BlockingContext {
-    static let shared = SimulationHooks.making { BlockingContext() }
 }

@@ -31,9 +31,9 @@ public struct ClosureContext: ExecutionContext {
 extension ExecutionContext where Self == ClosureContext {
     /// A context made of a closure that runs the work it is given.
     ///
-    /// For a parameter of type `some ExecutionContext`, tell the compiler that the closure is
-    /// sendable: `.closure { @Sendable work in ... }`.
-    /// `ClosureContext(name: "name") { work in ... }` needs no such hint.
+    /// For a parameter of type `some ExecutionContext`, mark the closure as sendable:
+    /// `.closure { @Sendable work in ... }`.
+    /// `ClosureContext(name: "name") { work in ... }` needs no such mark.
     public static func closure(
         named name: String = "closure",
         _ execute: @escaping @Sendable (_ work: @escaping Work) -> Void

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Runs work on the system's shared threads, many jobs at a time.
 ///
-/// It has no barriers, since the global queues ignore them: its view `.global.barrier()` has. Work
-/// that blocks a thread belongs on `.blocking`.
+/// It keeps no barriers, since the global queues ignore them: its view `.global.barrier()` does.
+/// Work that blocks a thread belongs on `.blocking`.
 ///
 /// Jobs wait in a queue of the library's own. At most one request at a time asks the system for a
 /// thread. A worker runs job after job, and requests the next worker if it leaves a job that can
@@ -16,8 +16,8 @@ internal import Synchronization
 /// `WorkerPool.blocking` - makes room for another job, which then runs on one of the library's own
 /// threads. So jobs may wait for one another (law 11).
 @safe public struct GlobalContext: ExecutionContext {
-    // The queues live as long as the process. Reference counting would have every submitter and
-    // every worker write to the same few words, which costs more than the rest of a submission.
+    // The queues live as long as the process. Reference counting would have all submitters and
+    // workers write to the same few words, which costs more than the rest of a submission.
     private let reference: Unmanaged<GlobalQueue>
 
     /// Makes the context of one quality of service.
@@ -51,8 +51,7 @@ internal import Synchronization
     }
 
     public func checkIsCurrent() -> Bool {
-        // One of the library's threads, running in place of one that waits, is not a thread of the
-        // queue.
+        // A substitute's thread is not a thread of the system's queue.
         if globalQueue.isCurrent == true { return true }
         dispatchPrecondition(condition: .onQueue(queue))
         return true
@@ -88,7 +87,7 @@ private struct RootQueue: ExecutionContext {
     let quality: DispatchQoS.QoSClass
     private let mark: QueueMark
 
-    fileprivate init(_ quality: DispatchQoS.QoSClass) {
+    init(_ quality: DispatchQoS.QoSClass) {
         queue = .global(qos: quality)
         self.quality = quality
         mark = .of(queue)
@@ -108,11 +107,10 @@ private struct RootQueue: ExecutionContext {
     }
 }
 
-/// The queue of jobs in front of a global queue of the system, and the substitutes for waiting
-/// jobs.
+/// The jobs in front of a global queue of the system, and the substitutes for those that wait.
 ///
 /// The system has few threads for its queues, and does not know which of them wait for jobs that
-/// are still queued here. So for each job that waits by the library's means there may be one
+/// this queue still has. So for each job that waits by the library's means there may be one
 /// substitute: a thread of the library's own that drains this queue.
 ///
 /// | thread | first | then |
@@ -124,17 +122,13 @@ private struct RootQueue: ExecutionContext {
 private final class GlobalQueue: LimitedView, @unchecked Sendable {  // See below.
     // Unchecked for the superclass only: everything here is a sendable constant or an atomic.
 
-    /// How many jobs wait.
+    /// How many jobs wait, and how many substitutes there are.
     private let waiting = Atomic<Int>(0)
-    /// How many substitutes there are.
     private let substitutes = Atomic<Int>(0)
-
-    private let blockingScope: GlobalBlockingScope
-
+    private let blockingScope = GlobalBlockingScope()
     let root: RootQueue
 
     private init(_ quality: DispatchQoS.QoSClass, _ name: String) {
-        blockingScope = GlobalBlockingScope()
         root = RootQueue(quality)
         super.init(base: root, width: .max, name: name)
         unsafe blockingScope.queue = .passUnretained(self)
@@ -150,12 +144,12 @@ private final class GlobalQueue: LimitedView, @unchecked Sendable {  // See belo
         if waiting.load(ordering: .relaxed) > 0 { makeRoom() }
     }
 
-    fileprivate func beginWait() {
+    func beginWait() {
         waiting.add(1, ordering: .relaxed)  // Relaxed: see above.
         makeRoom()
     }
 
-    fileprivate func endWait() { waiting.subtract(1, ordering: .relaxed) }
+    func endWait() { waiting.subtract(1, ordering: .relaxed) }
 
     @inline(never)
     private func makeRoom() {
@@ -165,9 +159,8 @@ private final class GlobalQueue: LimitedView, @unchecked Sendable {  // See belo
         if !hasCome { substitutes.subtract(1, ordering: .relaxed) }
     }
 
-    /// Counts one more substitute, if there may be one.
-    ///
-    /// Relaxed, all of them: the queue's lock stands between these accesses and the jobs.
+    /// Counts one more substitute, if there may be one. Relaxed, all of them: the queue's lock
+    /// separates these accesses from the jobs.
     private func reserveSubstitute() -> Bool {
         var count = substitutes.load(ordering: .relaxed)
         while count < waiting.load(ordering: .relaxed) {
@@ -191,8 +184,6 @@ private final class GlobalQueue: LimitedView, @unchecked Sendable {  // See belo
         } while canStartJob && reserveSubstitute()
     }
 
-    // MARK: - The queues
-
     static func of(_ quality: DispatchQoS.QoSClass) -> GlobalQueue {
         switch quality {
         case .background: background
@@ -203,24 +194,22 @@ private final class GlobalQueue: LimitedView, @unchecked Sendable {  // See belo
         }
     }
 
-    private static let background = SimulationHooks.making {
-        GlobalQueue(.background, "global(background)")
-    }
-    private static let utility = SimulationHooks.making { GlobalQueue(.utility, "global(utility)") }
-    private static let standard = SimulationHooks.making { GlobalQueue(.default, "global") }
-    private static let userInitiated = SimulationHooks.making {
-        GlobalQueue(.userInitiated, "global(userInitiated)")
-    }
-    private static let userInteractive = SimulationHooks.making {
-        GlobalQueue(.userInteractive, "global(userInteractive)")
+    private static let background = make(.background, "global(background)")
+    private static let utility = make(.utility, "global(utility)")
+    private static let standard = make(.default, "global")
+    private static let userInitiated = make(.userInitiated, "global(userInitiated)")
+    private static let userInteractive = make(.userInteractive, "global(userInteractive)")
+
+    private static func make(_ quality: DispatchQoS.QoSClass, _ name: String) -> GlobalQueue {
+        SimulationHooks.making { GlobalQueue(quality, name) }
     }
 }
 
-/// The blocking scope of the threads that drain a queue: notifies the queue when one of them waits.
+/// Notifies a global queue when a thread that drains it waits.
 @safe private final class GlobalBlockingScope: BlockingScope, @unchecked Sendable {
     // Unchecked: the queue is written once, before any thread uses this scope. It lives as long as
     // the process.
-    fileprivate var queue: Unmanaged<GlobalQueue>?
+    var queue: Unmanaged<GlobalQueue>?
 
     init() { unsafe super.init(for: nil) }
 

@@ -18,7 +18,7 @@ public final class MainContext: MainActorContext, ActorBackingContext, Synchrono
     public func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        if isOnMain { return try body() }
+        if QueueMark.isCallerOnMain { return try body() }
         // Another thread may release the hold while the closure runs.
         if Self.mark.exclusiveOwner.isMine, Self.mark.exclusiveOwner.holdAgain() {
             defer { Self.endHold() }
@@ -32,23 +32,19 @@ public final class MainContext: MainActorContext, ActorBackingContext, Synchrono
         return try withoutActuallyEscaping(body) { (body) throws(Failure) -> Value in
             // Unsafe in name only: the caller waits while the main queue runs it.
             nonisolated(unsafe) let body = body
-            // Swift 6.2 makes a closure of the main actor of one that is given to the main queue by
-            // its name.
+            // Swift 6.2 isolates a closure that is given to `DispatchQueue.main` by that name.
             let queue = DispatchQueue.main
-            return try unsafe NestedWait.during(
-                for: .init(Self.mark.running, Self.mark.exclusive), isForMain: true,
-                named: .text(name)
-            ) {
+            let owners = unsafe NestedWait.Owners(Self.mark.running, Self.mark.exclusive)
+            return try NestedWait.during(for: owners, isForMain: true, named: .text(name)) {
                 BlockingScope.calling { queue.sync { unsafe caller.result(body) } }
             }.get()
         }
     }
 
-    /// Gives the caller exclusive access to the main queue. The main thread waits meanwhile: make
-    /// it short.
+    /// Gives the caller exclusive access to the main queue. Make it short: the main thread waits.
     public func hold() -> ExclusiveHold {
         if !Self.mark.exclusiveOwner.holdAgain() {
-            if isOnMain { return .nothing }
+            if QueueMark.isCallerOnMain { return .nothing }
             // The main queue cannot be suspended.
             let occupation = Occupation.begin(in: self)
             Self.mark.exclusiveOwner.begin()
@@ -62,14 +58,10 @@ public final class MainContext: MainActorContext, ActorBackingContext, Synchrono
         if mark.exclusiveOwner.end() { occupation.withLock { $0.take() }?.end() }
     }
 
-    /// Yes on the main queue, on the main thread, which owns it, and for its holder; otherwise not
-    /// known.
+    /// Yes on the main queue, on the main thread, which owns it, and for its holder; else unknown.
     public var isCurrent: Bool? {
-        Self.mark.exclusiveOwner.isMine || isOnMain ? true : nil
+        Self.mark.exclusiveOwner.isMine || QueueMark.isCallerOnMain ? true : nil
     }
-
-    /// Whether the caller is known to be on the main queue or the main thread.
-    private var isOnMain: Bool { QueueMark.isCallerOnMain }
 
     public func checkIsCurrent() -> Bool {
         dispatchPrecondition(condition: .onQueue(.main))
@@ -79,16 +71,9 @@ public final class MainContext: MainActorContext, ActorBackingContext, Synchrono
     public var name: String { "main" }
 
     public var facts: ContextFacts {
-        ContextFacts { [self] in foresee(&$0) }
-    }
-
-    private func foresee(_ forecast: inout WaitForecast) {
-        if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
-        // Another queue's `sync` may hide that the caller is on the main queue: the system knows.
-        if forecast.mayTrap {
-            SystemCheck.run(
-                { dispatchPrecondition(condition: .notOnQueue(.main)) },
-                orElse: { WaitForecast.trapEndless(name, "a job of '\(name)', on which it runs") })
+        ContextFacts { [self] forecast in
+            if isCurrent == true || isAwaitingCaller { return forecast.obstacle = name }
+            forecast.checkIsNotOn(.main, named: name)
         }
     }
 
@@ -97,24 +82,19 @@ public final class MainContext: MainActorContext, ActorBackingContext, Synchrono
         unsafe Threads.isForMain || Frame.isCurrent(Self.mark.running)
     }
 
-    fileprivate func submit(_ work: consuming @escaping Work) {
-        let job = unsafe QueueJob(consume work, of: Self.mark.running)
-        DispatchQueue.main.async { job.run() }
-    }
-
-    private static var mark: QueueMark { .main }
+    fileprivate static var mark: QueueMark { .main }
     /// There is one main queue, so it has one holder.
     private static let occupation = Guarded<Occupation?>(nil)
 }
 
 extension ExecutionContext where Self == MainContext {
-    // The witness of the requirement stands in this extension and is disfavored. In the type
-    // itself, or preferred, it would keep the compiler from inferring the main actor for a caller's
-    // closure.
+    // In an extension, and disfavored. In the type itself, or preferred, it would keep the compiler
+    // from inferring the main actor for a caller's closure.
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
         SimulationHooks.willSubmitOutside(to: name)
-        self.submit(consume work)
+        let job = unsafe QueueJob(consume work, of: Self.mark.running)
+        DispatchQueue.main.async { job.run() }
     }
 
     /// The main queue and actor.

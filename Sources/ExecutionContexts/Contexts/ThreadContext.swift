@@ -30,11 +30,9 @@ public final class ThreadContext: ActorBackingContext {
     public var isCurrent: Bool? { jobs.isCurrent }
 
     public var facts: ContextFacts {
-        ContextFacts { [self] in foresee(&$0) }
-    }
-
-    private func foresee(_ forecast: inout WaitForecast) {
-        if isCurrent != false { forecast.obstacle = name }
+        ContextFacts { [self] forecast in
+            if isCurrent != false { forecast.obstacle = name }
+        }
     }
 }
 
@@ -76,7 +74,7 @@ private final class ThreadJobs: Sendable {
         let work = UnmanagedWork(consume work)
         let wakes = state.withLock { state in
             state.queue.append(work.assembled())
-            return Self.wakes(&state)
+            return exchange(&state.isAsleep, with: false)
         }
         if wakes { parkWord.unpark() }
     }
@@ -84,17 +82,11 @@ private final class ThreadJobs: Sendable {
     func finish() {
         let wakes = state.withLock { state in
             state.isFinished = true
-            return Self.wakes(&state)
+            return exchange(&state.isAsleep, with: false)
         }
         if wakes { parkWord.unpark() }
     }
 
-    private static func wakes(_ state: inout State) -> Bool {
-        defer { state.isAsleep = false }
-        return state.isAsleep
-    }
-
-    /// The body of the thread.
     func serve() {
         unsafe record.store(UInt(bitPattern: Threads.own), ordering: .relaxed)
         while hasWork() {

@@ -68,7 +68,7 @@ public struct Transaction: Sendable {
     fileprivate static func context(of queue: DispatchQueue) -> any SynchronousBarrierContext {
         let entry = QueueEntry(queue)
         switch entry.mark.kind {
-        case .own: return ForeignQueueContext(entry: entry)
+        case .own: return entry
         case .main: return MainContext()
         case .global:
             stopMisuse(

@@ -3,9 +3,8 @@ internal import Synchronization
 // What the library `ExecutionContextsObservation` uses beyond the public API. Like other libraries,
 // it also uses `require` and `SimulationHooks`.
 
-/// The lock of a recorder's events and of a watchdog's jobs: for short exclusion.
-///
-/// Not generic, unlike `Guarded`: another module cannot specialize a generic lock.
+/// The lock of a recorder's events and of a watchdog's jobs. Not generic, unlike `Guarded`: another
+/// module cannot specialize a generic lock.
 package struct ObservationLock: ~Copyable, Sendable {
     private let guarded = Guarded<Void>(())
 
@@ -17,16 +16,9 @@ package struct ObservationLock: ~Copyable, Sendable {
 
 /// An observer that takes the job itself, and the instants at which something happened.
 package protocol JobObserver: ContextObserver, AnyObject {
-    /// A job was submitted.
     func enqueued(_ job: ObservedJob)
-
-    /// A job is about to run.
     func started(_ job: ObservedJob, at instant: ContextInstant)
-
-    /// A job has run.
     func finished(_ job: ObservedJob, started: ContextInstant, at instant: ContextInstant)
-
-    /// A job will never run.
     func abandoned(_ job: ObservedJob, at instant: ContextInstant)
 }
 
@@ -36,10 +28,8 @@ extension ObservedWork.Identity {
 }
 
 extension Async {
-    /// Returns an `Async` with the same outcome that reports its start and, once, its end.
-    ///
-    /// - `started` is called before this method returns.
-    /// - `ended` is called with the instant and the job that completed it, before its callbacks.
+    /// Returns an `Async` with the same outcome, which calls `started` before this method returns,
+    /// and `ended` once, before its callbacks, with the instant and the job that completed it.
     package func observed(
         as name: String, in time: any TimeSource, started: (ObservedWork) -> Void,
         ended: @escaping @Sendable (ObservedWork, ContextInstant, ObservedWork.Identity?) -> Void
@@ -94,9 +84,9 @@ extension ExclusiveHold {
     /// Returns this hold with an action to perform after its release.
     package consuming func then(_ next: @escaping Work) -> ExclusiveHold {
         guard let end = end.take() else { return ExclusiveHold(releasing: next) }
-        return ExclusiveHold(releasing: {
+        return ExclusiveHold {
             end()
             next()
-        })
+        }
     }
 }

@@ -1,10 +1,8 @@
 internal import CPlatform
 internal import Synchronization
 
-/// What is common to the jobs of an observed view, whatever the type of its base.
-///
-/// Not generic: code in another module that makes a view of an existential would run the generic
-/// code unspecialized, at several times the cost.
+/// What the jobs of an observed view have in common. Not generic: code in another module would run
+/// the generic code unspecialized, at several times the cost.
 @safe final class ObservedView: ObservedOrigin, @unchecked Sendable {
     // Unchecked because its superclass is; it adds constants and an atomic.
     private let base: any ExecutionContext
@@ -16,8 +14,7 @@ internal import Synchronization
     private let sourcedCode = SourcedJob.code
     let systemTime = ObjectIdentifier(SystemTime.shared)
     private let reports: JobReports
-    /// `reports`, without a retain for each use. This object keeps it, and each job keeps this
-    /// object.
+    /// `reports`, without a retain for each use: this object keeps it, and each job this object.
     let unretained: Unmanaged<JobReports>
     private let last = Atomic<UInt64>(0)
 
@@ -37,8 +34,8 @@ internal import Synchronization
     /// Whether a job that is submitted now is reported.
     var isEnabled: Bool { unsafe unretained._withUnsafeGuaranteedRef { $0.isEnabled } }
 
-    /// The number of the next job, and of the jobs that then wait. Relaxed: the numbers order
-    /// nothing, they only differ. Without an order a job that came later may have begun already.
+    /// The number of the next job, and of the jobs that then wait. Relaxed: numbers only differ.
+    /// Without an order a job that came later may have begun already.
     func next() -> (number: UInt64, depth: Int) {
         let number = last.add(1, ordering: .relaxed).newValue
         let begun = begunCount
@@ -52,8 +49,7 @@ internal import Synchronization
         return job
     }
 
-    /// The time of a job that is submitted now. Asked for each time: a context may have another one
-    /// in each simulation.
+    /// The time of a job that is submitted now: a context may have another one in each simulation.
     private var time: JobTime {
         isSystemTimed && !SimulationHooks.isAnywhere ? JobTime() : JobTime(base.time)
     }
@@ -61,7 +57,7 @@ internal import Synchronization
     /// The origin of a job: the view itself, unless the job has a label.
     private func origin(of source: JobSource) -> ObservedOrigin {
         guard let label = source.label ?? baseLabel else { return self }
-        return LabeledOrigin(self, label)
+        return ObservedOrigin(labeling: self, label)
     }
 
     /// Returns `work` with reports around it; `work` itself if the observer is not enabled.
@@ -92,22 +88,12 @@ internal import Synchronization
 /// Its name is not that of a module: `@Observable` names the module `Observation` in the code that
 /// it makes.
 public struct Observing: HoldableAddition {
-    private let observer: any ContextObserver
+    fileprivate let observer: any ContextObserver
     /// Nil until it is attached to a base.
-    private let view: ObservedView?
-
-    init(by observer: some ContextObserver) {
-        self.observer = observer
-        view = nil
-    }
-
-    private init(of base: some ExecutionContext, by observer: any ContextObserver) {
-        self.observer = observer
-        view = ObservedView(of: base, by: observer)
-    }
+    fileprivate var view: ObservedView?
 
     public func attached(to base: some ExecutionContext) -> Observing {
-        Observing(of: base, by: observer)
+        Observing(observer: observer, view: ObservedView(of: base, by: observer))
     }
 
     public func decorate(_ work: @escaping Work) -> Work {
@@ -155,7 +141,7 @@ public struct Observing: HoldableAddition {
 extension ContextAddition where Self == Observing {
     /// An observer that is notified of submission, start and end of each job of the context.
     public static func observed(by observer: some ContextObserver) -> Observing {
-        Observing(by: observer)
+        Observing(observer: observer)
     }
 }
 
@@ -167,5 +153,39 @@ extension ExecutionContext {
     /// that uses the context itself is not observed.
     public func observed(by observer: some ContextObserver) -> ContextView<Self, Observing> {
         with(.observed(by: observer))
+    }
+}
+
+/// A coordinator with an observer that is notified of the reads and writes made through this value.
+///
+/// It excludes through the same coordinator. Code that uses that one directly is not observed.
+public struct ObservedCoordinator: Sendable {
+    /// The coordinator.
+    public let coordinator: ReadWriteCoordinator
+    /// The reading side as a context, observed: its `run` is a read that blocks no thread.
+    public let reading: ContextView<ReadingContext, Observing>
+    /// The writing side as a context, observed: its `run` is a write that blocks no thread.
+    public let writing: ContextView<WritingContext, Observing>
+
+    /// Runs `body` like the coordinator's `read`.
+    public func read<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try reading.sync(body) }
+
+    /// Runs `write` later like the coordinator's `enqueueWrite`.
+    public func enqueueWrite(_ write: @escaping Work) { writing.execute(write) }
+
+    /// Runs `body` like the coordinator's `blockingWrite`.
+    public func blockingWrite<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value { try writing.sync(body) }
+}
+
+extension ReadWriteCoordinator {
+    /// This coordinator, with an observer that is notified of waiting and running reads and writes.
+    public func observed(by observer: some ContextObserver) -> ObservedCoordinator {
+        ObservedCoordinator(
+            coordinator: self, reading: reading.observed(by: observer),
+            writing: writing.observed(by: observer))
     }
 }

@@ -19,7 +19,7 @@ public struct ObservedWork: Sendable, Identifiable {
     ///
     /// Under submissions from several threads it is approximate.
     public let depth: Int
-    /// The raw value of `priority`, or 0. A `TaskPriority` would make the layout of this type
+    /// The raw value of `priority`, or 0: with a `TaskPriority` the layout of this type would be
     /// unknown until run time, at a third of the cost of an observed job.
     private let priorityValue: UInt8
 
@@ -45,12 +45,8 @@ public struct ObservedWork: Sendable, Identifiable {
         priorityValue == 0 ? nil : TaskPriority(rawValue: priorityValue)
     }
 
-    /// Where it comes from. Its label is in the origin: a label here would be retained with each
-    /// copy of a job.
+    /// Where it comes from. The origin has the label, which each copy of a job would retain here.
     package var source: JobSource { JobSource(place, label: origin.label) }
-
-    /// Whether it has a label.
-    package var isLabeled: Bool { origin.isLabeled }
 
     /// The label that its submission carries, as ``ExecutionContext/labeled(_:)`` gives it.
     ///
@@ -91,52 +87,56 @@ package class ObservedOrigin: @unchecked Sendable {
     // Unchecked because it can be inherited from; it has constants, and an atomic.
     package final let view: UInt64
     final let name: String
+    /// The label of its jobs, and whether they have one.
+    final let label: String?
     package final let isLabeled: Bool
+    /// The origin of the jobs without a label; nil if this is it.
+    private let origin: ObservedOrigin?
     private let begun = Atomic<UInt64>(0)
 
     private static let views = Atomic<UInt64>(0)
 
     init(_ name: String) {
         self.name = name
+        label = nil
         isLabeled = false
+        origin = nil
         // Relaxed: the numbers order nothing, they only differ.
         view = Self.views.add(1, ordering: .relaxed).newValue
     }
 
     /// The origin of jobs of another one that have a label.
-    // Not fileprivate: with library evolution, a subclass in another file links to each one.
-    init(labeling origin: ObservedOrigin) {
+    init(labeling origin: ObservedOrigin, _ label: String) {
         name = origin.name
-        view = origin.view
+        self.label = label
         isLabeled = true
+        self.origin = origin
+        view = origin.view
     }
 
-    /// The label of its jobs.
-    var label: String? { nil }
-
-    /// The number of jobs that wait no more: they have started, or were abandoned. Relaxed: it
-    /// orders nothing.
+    /// The number of jobs that have started, or were abandoned. Relaxed: it orders nothing.
     final var begunCount: UInt64 { begun.load(ordering: .relaxed) }
 
-    /// A job waits no more. Relaxed, as above.
-    func began() { begun.add(1, ordering: .relaxed) }
+    final func began() {
+        if let origin { origin.began() } else { begun.add(1, ordering: .relaxed) }  // As above.
+    }
 }
 
-/// The origin of a job with a label.
-final class LabeledOrigin: ObservedOrigin, @unchecked Sendable {
-    // Unchecked because its superclass is; it adds constants.
-    private let origin: ObservedOrigin
-    private let text: String
+/// The time of one job: the system's, which is not retained, or another.
+struct JobTime: Sendable {
+    private let other: (any TimeSource)?
 
-    init(_ origin: ObservedOrigin, _ label: String) {
-        self.origin = origin
-        text = label
-        super.init(labeling: origin)
-    }
+    init() { other = nil }
 
-    override var label: String? { text }
+    @inline(never)
+    init(_ time: any TimeSource) { other = time === SystemTime.shared ? nil : time }
 
-    override func began() { origin.began() }
+    @inline(__always)
+    var now: ContextInstant { other?.now ?? SystemTime.now }
+
+    /// The identity of the time, where `system` is that of the system's.
+    @inline(__always)
+    func identity(_ system: ObjectIdentifier) -> ObjectIdentifier { other?.identity ?? system }
 }
 
 /// The completion guard of an observed job: it runs and ends, or is dropped.
@@ -182,10 +182,8 @@ final class LabeledOrigin: ObservedOrigin, @unchecked Sendable {
         unsafe reports._withUnsafeGuaranteedRef(event)
     }
 
-    /// Runs `body` as this job: what it submits has this job as its submitter.
-    ///
-    /// `answers` says that the end of `body` is that of the job. It is not where a submission
-    /// inside of `body` notes the end.
+    /// Runs `body` as this job: what it submits has this job as its submitter. `answers` says that
+    /// the end of `body` is that of the job, and not what a submission inside of `body` notes.
     @inline(__always)
     final func run<Value, Failure: Error>(
         answers: Bool = true, _ body: () throws(Failure) -> Value
@@ -216,13 +214,12 @@ final class LabeledOrigin: ObservedOrigin, @unchecked Sendable {
         return now
     }
 
-    final func ended(_ start: ContextInstant, _ error: consuming (any Error)? = nil) {
+    final func ended(_ start: ContextInstant, _ error: (any Error)? = nil) {
         let now = time.now
-        guard let error else { return report { $0.finished(self, started: start, at: now) } }
-        report { $0.failed(self, started: start, at: now, error: error) }
+        report { $0.ended(self, started: start, at: now, error) }
     }
 
-    /// The observed job that runs on this thread; the innermost if several do.
+    /// The innermost observed job that runs on this thread.
     static var running: ObservedWork.Identity? {
         guard let owner = unsafe Frame.owner(noting: Frame.reported) else { return nil }
         // A frame is on the stack only while its job runs, and so is the report beside it.

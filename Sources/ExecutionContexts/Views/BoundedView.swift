@@ -1,6 +1,5 @@
 extension ExecutionContext {
-    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
-    /// beyond.
+    /// Returns a view with at most `capacity` waiting jobs; `overflow` decides beyond.
     ///
     /// A job waits from its submission until it starts. Two kinds of job enter above the capacity,
     /// because they were accepted before:
@@ -13,22 +12,21 @@ extension ExecutionContext {
     public func bounded(to capacity: Int, overflow: Overflow) -> BoundedView {
         overflow.checkOrder(of: self)
         overflow.checkCapacity(capacity, of: self)
-        if case .dropOldest(let notify) = overflow.kind {
+        if let notify = overflow.notify {
             return BoundedView(DroppingView(base: self, capacity: capacity, notify: notify))
         }
-        return BoundedView(CountedView(base: self, capacity: capacity, overflow: overflow))
+        return BoundedView(CountedView(base: self, capacity: capacity, overflow: overflow.kind))
     }
 }
 
 extension BarrierContext {
-    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
-    /// beyond.
+    /// Returns a view with at most `capacity` waiting jobs; `overflow` decides beyond.
     ///
     /// Barriers count as well, and keep their position in the order of submission.
     public func bounded(to capacity: Int, overflow: BarrierOverflow) -> BoundedBarrierView {
         overflow.policy.checkCapacity(capacity, of: self)
         return BoundedBarrierView(
-            ordered: CountedView(base: self, capacity: capacity, overflow: overflow.policy))
+            ordered: CountedView(base: self, capacity: capacity, overflow: overflow.policy.kind))
     }
 
     /// Warns about a policy that this context cannot keep; making the view traps with a message.
@@ -45,8 +43,7 @@ extension BarrierContext {
 }
 
 extension SerialContext {
-    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
-    /// beyond.
+    /// Returns a view with at most `capacity` waiting jobs; `overflow` decides beyond.
     ///
     /// Accepted jobs run one at a time and in order, as on this context.
     public func bounded(to capacity: Int, overflow: SerialOverflow) -> BoundedSerialView {
@@ -57,17 +54,16 @@ extension SerialContext {
         to capacity: Int, overflow: SerialOverflow, as: View.Type
     ) -> View {
         overflow.policy.checkCapacity(capacity, of: self)
-        if case .dropOldest(let notify) = overflow.policy.kind {
+        if let notify = overflow.policy.notify {
             return View(ordered: DroppingView(base: self, capacity: capacity, notify: notify))
         }
         return View(
-            ordered: CountedView(base: self, capacity: capacity, overflow: overflow.policy))
+            ordered: CountedView(base: self, capacity: capacity, overflow: overflow.policy.kind))
     }
 }
 
 extension MainActorContext {
-    /// Returns a view of this context with at most `capacity` waiting jobs; `overflow` decides
-    /// beyond.
+    /// Returns a view with at most `capacity` waiting jobs; `overflow` decides beyond.
     ///
     /// Accepted jobs run one at a time and in order, as on this context.
     public func bounded(to capacity: Int, overflow: SerialOverflow) -> BoundedMainActorView {
@@ -77,13 +73,12 @@ extension MainActorContext {
 
 /// A view with at most so many waiting jobs: what `bounded(to:overflow:)` returns.
 ///
-/// Its subclasses are the views of contexts that keep barriers, of serial ones, and of those of the
-/// main actor.
+/// It has a subclass for contexts that keep barriers, for serial ones, and for the main actor's.
 public class BoundedView: RefusingContext, @unchecked Sendable {
     // Unchecked only because it can be inherited from: it has a Sendable constant.
     private let view: any RefusingContext
 
-    init(_ view: some RefusingContext) { self.view = view }
+    fileprivate init(_ view: some RefusingContext) { self.view = view }
 
     @_disfavoredOverload
     public final func execute(_ work: consuming @escaping Work) { view.execute(consume work) }
@@ -170,9 +165,8 @@ extension Overflow {
 /// oldest job. A new job inherits the drain of the job that it replaces, so dropped jobs leave
 /// nothing on the base. That is why a barrier context has no such view: a drain requested before a
 /// barrier would carry a newer job past it.
-private final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecorator,
-    RefusingContext,
-    @unchecked Sendable  // See below.
+private final class DroppingView<Base: ExecutionContext>:
+    Drainer, ContextDecorator, RefusingContext, @unchecked Sendable  // See below.
 {
     // Unchecked only because the superclass is: each property here is a Sendable constant.
     let base: Base
@@ -188,31 +182,28 @@ private final class DroppingView<Base: ExecutionContext>: Drainer, ContextDecora
     }
 
     func execute(_ work: consuming @escaping Work) {
-        admit(DroppableJob(work: bound(consume work)))
+        admit(WaitingJob(work: bound(consume work)))
     }
 
     func execute(
         _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
     ) {
-        admit(DroppableJob(work: bound(consume work), refused: consume refused))
+        admit(WaitingJob(work: bound(consume work), refused: consume refused))
     }
 
     /// Never throws: the newest job always has room. If it is dropped later, `notify` reports it.
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { execute(consume work) }
 
     /// Enters above the capacity and is never dropped: the job was accepted before.
-    ///
-    /// It is a delayed job, accepted when it was scheduled, or the drain of a view, which stands
-    /// for jobs that the view has accepted.
     func enqueue(_ work: consuming @escaping Work) {
         let work = UnmanagedWork(bound(consume work))
-        queue.withLock { $0.accept(work.assembled()) }
+        queue.withLock { $0.append(WaitingJob(work: work.assembled()), wasAccepted: true) }
         requestDrainLater(on: base)
     }
 
-    private func admit(_ job: consuming DroppableJob) {
+    private func admit(_ job: consuming WaitingJob) {
         // Moved, so that the thread that runs the job frees it, and not this one (law 10).
-        var job: DroppableJob? = consume job
+        var job: WaitingJob? = consume job
         let dropped = queue.withLock { queue in
             let dropped = queue.droppable < capacity ? nil : queue.dropFirst()
             if let job = job.take() { queue.append(job) }
@@ -242,38 +233,28 @@ extension DroppingView: SerialContext where Base: SerialContext {}
 
 /// The waiting jobs, in order. Jobs accepted before are not counted, and not dropped.
 private struct DroppingQueue: ~Copyable {
-    private var jobs = FIFO<Numbered>()
-    private var accepted = FIFO<Numbered>()
+    private var jobs = FIFO<(number: Int, job: WaitingJob)>()
+    private var accepted = FIFO<(number: Int, job: WaitingJob)>()
     private var last = 0
-
-    private struct Numbered {
-        let number: Int
-        let job: DroppableJob
-    }
 
     /// How many jobs may be dropped.
     var droppable: Int { jobs.count }
 
-    mutating func append(_ job: DroppableJob) {
+    mutating func append(_ job: WaitingJob, wasAccepted: Bool = false) {
         last += 1
-        jobs.append(Numbered(number: last, job: job))
+        wasAccepted ? accepted.append((last, job)) : jobs.append((last, job))
     }
 
-    mutating func accept(_ work: @escaping Work) {
-        last += 1
-        accepted.append(Numbered(number: last, job: DroppableJob(work: work)))
-    }
+    mutating func dropFirst() -> WaitingJob? { jobs.popFirst()?.job }
 
-    mutating func dropFirst() -> DroppableJob? { jobs.popFirst()?.job }
-
-    mutating func popFirst() -> DroppableJob? {
+    mutating func popFirst() -> WaitingJob? {
         let isAcceptedFirst = (accepted.first?.number ?? .max) < (jobs.first?.number ?? .max)
         return isAcceptedFirst ? accepted.popFirst()?.job : jobs.popFirst()?.job
     }
 }
 
-/// A waiting job.
-private struct DroppableJob: Sendable {
+/// A job that waits in a bounded view.
+private struct WaitingJob: Sendable {
     let work: Work
     /// Called if the job will not run; nil for plain submissions.
     var refused: (@Sendable (Refusal) -> Void)?
@@ -284,12 +265,11 @@ private struct DroppableJob: Sendable {
 /// `tryExecute` throws; `run` and `submit` resolve with a refusal. Plain `execute` cannot refuse,
 /// so each policy states what it does then (law 1).
 public struct Overflow: Sendable {
-    enum Kind: Sendable {
-        case refuse, callerRuns, wait
-        case dropOldest(notify: @Sendable (Refusal) -> Void)
-    }
+    fileprivate enum Kind: Sendable { case refuse, callerRuns, wait, dropOldest }
 
-    let kind: Kind
+    fileprivate let kind: Kind
+    /// What `dropOldest` calls; nil for the other policies.
+    fileprivate var notify: (@Sendable (Refusal) -> Void)?
 
     /// Refuses the job. Plain `execute` traps with a message: use `tryExecute`, `run` or `submit`.
     public static let refuse = Overflow(kind: .refuse)
@@ -306,7 +286,7 @@ public struct Overflow: Sendable {
     /// dropped job the submitter of the newer one calls `notify`: no job is dropped in silence
     /// (law 1).
     public static func dropOldest(notify: @escaping @Sendable (Refusal) -> Void) -> Overflow {
-        Overflow(kind: .dropOldest(notify: notify))
+        Overflow(kind: .dropOldest, notify: notify)
     }
 
     /// Lets an awaited `run` wait for room, without a thread.
@@ -321,8 +301,7 @@ public struct Overflow: Sendable {
 /// Every policy of `Overflow` except `callerRuns`: a job that runs on its submitter would run
 /// beside the running job of the context (laws 2, 8).
 public struct SerialOverflow: Sendable {
-    @usableFromInline
-    let policy: Overflow
+    fileprivate let policy: Overflow
 
     /// Refuses the job. Plain `execute` traps with a message: use `tryExecute`, `run` or `submit`.
     public static let refuse = SerialOverflow(policy: .refuse)
@@ -340,12 +319,249 @@ public struct SerialOverflow: Sendable {
 ///
 /// Neither `callerRuns` nor `dropOldest`: both could carry a job past a barrier (laws 3, 8).
 public struct BarrierOverflow: Sendable {
-    @usableFromInline
-    let policy: Overflow
+    fileprivate let policy: Overflow
 
     /// Refuses the job. Plain `execute` traps with a message: use `tryExecute`, `run` or `submit`.
     public static let refuse = BarrierOverflow(policy: .refuse)
 
     /// Lets an awaited `run` wait for room, without a thread; see `Overflow`.
     public static let wait = BarrierOverflow(policy: .wait)
+}
+
+/// A bounded view that counts the jobs waiting on its base, and refuses, runs inline or holds back
+/// the jobs beyond its capacity. The base gets each job, so its order and barriers are the view's.
+private final class CountedView<Base: ExecutionContext>: ContextDecorator, RefusingContext {
+    let base: Base
+    private let capacity: Int
+    private let overflow: Overflow.Kind
+    private let room: Guarded<Room>
+
+    init(base: Base, capacity: Int, overflow: Overflow.Kind) {
+        self.base = base
+        self.capacity = capacity
+        self.overflow = overflow
+        room = Guarded(Room(capacity: capacity))
+    }
+
+    func execute(_ work: consuming @escaping Work) {
+        do throws(Refusal) { try admit(consume work) } catch { error.stop() }
+    }
+
+    func execute(
+        _ work: consuming @escaping Work, refused: consuming @escaping @Sendable (Refusal) -> Void
+    ) {
+        // A later `leave`, on another thread, may send the job: bind the submitter's values here.
+        var job: WaitingJob? = WaitingJob(work: bound(consume work), refused: consume refused)
+        let isAccepted = room.withLock { room in
+            room.enter() || overflow == .wait && room.hold(&job)
+        }
+        // If `room` holds the job, a later `leave` sends it. Otherwise ownership moves on to the
+        // thread that runs the job, which then frees it (law 10).
+        guard let job = job.take() else { return }
+        if isAccepted {
+            send(consume job)
+        } else if overflow == .callerRuns {
+            job.work()
+        } else {
+            job.refused?(full)
+        }
+    }
+
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        try Deadline.ofCaller?.admit(by: name, from: nil)
+        try admit(consume work)
+    }
+
+    private func admit(_ work: consuming @escaping Work) throws(Refusal) {
+        if room.withLock({ $0.enter() }) {
+            send(WaitingJob(work: consume work))
+        } else if overflow == .callerRuns {
+            work()
+        } else {
+            throw full
+        }
+    }
+
+    /// Enters above the capacity too: the job was accepted before.
+    func enqueue(_ work: consuming @escaping Work) {
+        _ = room.withLock { $0.enter(aboveCapacity: true) }
+        let job = CountedJob(job: WaitingJob(work: consume work), view: self)
+        base.enqueue(CompletionGuard.work(for: consume job))
+    }
+
+    var facts: ContextFacts { .boundedView(of: base) }
+
+    private var full: Refusal { Refusal(.full(capacity: capacity), by: name) }
+
+    // Succession: a job that leaves the room sends the next held job.
+
+    private func send(_ job: consuming WaitingJob) {
+        let isPlain = job.refused == nil
+        let waiting = CountedJob(job: consume job, view: self)
+        if isPlain { return base.execute(CompletionGuard.work(for: consume waiting)) }
+        let (work, refused) = CompletionGuard.closures(for: consume waiting)
+        base.execute(consume work, refused: consume refused)
+    }
+
+    /// Runs a job that leaves the room, and sends the next held job.
+    ///
+    /// 1. The next job is sent before this one runs: a concurrent base may run both in parallel.
+    /// 2. A base that runs the next job inside that call hands it back: see `defers`.
+    /// 3. A job that was handed back is sent again after this one has run. So the order is kept,
+    ///    and the stack does not grow.
+    private func run(_ job: consuming WaitingJob) {
+        // Freed after it has run and before the next job runs (law 10).
+        var job: WaitingJob? = consume job
+        guard let next = room.withLock({ $0.leave() }) else {
+            job.take()?.work()
+            return
+        }
+        if let outer = unsafe succession, unsafe outer.pointee.sendsNext {
+            unsafe outer.pointee.waiting.append(consume next)
+            job.take()?.work()
+            return
+        }
+        unsafe sendAll(consume next) { succession in
+            unsafe succession.pointee.phase = .starting
+            while unsafe !succession.pointee.baseRanInline,
+                let next = unsafe succession.pointee.waiting.popFirst()
+            {
+                send(consume next)
+            }
+            unsafe succession.pointee.phase = .running
+            job.take()?.work()
+        }
+    }
+
+    /// Sends the next held job, because a job has left the room without running.
+    private func leave() {
+        guard let next = room.withLock({ $0.leave() }) else { return }
+        if let outer = unsafe succession,
+            unsafe outer.pointee.sendsNext || outer.pointee.phase == .starting
+        {
+            unsafe outer.pointee.waiting.append(consume next)
+        } else {
+            unsafe sendAll(consume next) { _ in }
+        }
+    }
+
+    /// Runs `body`, then sends `next` and, one after the other, the jobs that follow it.
+    private func sendAll(
+        _ next: consuming WaitingJob, _ body: (UnsafeMutablePointer<Succession>) -> Void
+    ) {
+        var succession = Succession()
+        succession.waiting.append(consume next)
+        unsafe withUnsafeMutablePointer(to: &succession) { succession in
+            unsafe Frame.enter(Frame.owner(self), note: Int(bitPattern: succession)) {
+                unsafe body(succession)
+                unsafe succession.pointee.phase = .sending
+                while let next = unsafe succession.pointee.waiting.popFirst() { send(consume next) }
+            }
+        }
+    }
+
+    /// The succession of this view that is under way further up this thread's stack.
+    private var succession: UnsafeMutablePointer<Succession>? {
+        unsafe Frame.note(of: Frame.owner(self)).flatMap {
+            unsafe UnsafeMutablePointer(bitPattern: $0)
+        }
+    }
+
+    /// Whether the base runs `job` inside the call that sends it, before the sending job has begun;
+    /// then the job is queued in the succession, and sent later.
+    private func defers(_ job: WaitingJob) -> Bool {
+        guard let outer = unsafe succession, unsafe outer.pointee.phase == .starting
+        else { return false }
+        unsafe outer.pointee.baseRanInline = true
+        unsafe outer.pointee.waiting.append(job)
+        return true
+    }
+
+    /// A job that waits on the base: until it starts, is refused, or is dropped by the base.
+    private struct CountedJob: GuardedJob {
+        var job: WaitingJob?
+        let view: CountedView
+        var isBarrier = false
+
+        var source: JobSource { job.map { JobSource(of: $0.work) } ?? .unknown }
+
+        static var hasSchedulingPoint: Bool { true }
+
+        mutating func run() {
+            guard let job = job.take() else { return }
+            if isBarrier || !view.defers(job) { view.run(consume job) }
+        }
+
+        mutating func refuse(_ refusal: Refusal) {
+            guard let job = job.take() else { return }
+            view.leave()
+            job.refused?(refusal)
+        }
+
+        mutating func drop() {
+            job = nil
+            view.leave()
+        }
+    }
+}
+
+extension CountedView: BarrierContext where Base: BarrierContext {
+    func executeBarrier(_ work: consuming @escaping Work) {
+        guard room.withLock({ $0.enter() }) else { full.stop() }
+        let job = CountedJob(job: WaitingJob(work: consume work), view: self, isBarrier: true)
+        base.executeBarrier(CompletionGuard.work(for: consume job))
+    }
+}
+
+extension CountedView: SerialContext where Base: SerialContext {}
+
+/// The jobs that a job leaving the room has to send, one after the other; on that job's stack.
+private struct Succession: ~Copyable {
+    enum Phase { case starting, running, sending }
+
+    var phase = Phase.sending
+    var waiting = FIFO<WaitingJob>()
+    /// Whether the base ran a job inline before this one had begun, so that it was deferred.
+    var baseRanInline = false
+
+    /// Whether a job that runs inside this one leaves the sending of its successor to this one.
+    var sendsNext: Bool { phase == .sending || phase == .running && !waiting.isEmpty }
+}
+
+/// The number of jobs that wait on the base, and the jobs held until there is room.
+private struct Room: ~Copyable {
+    private let capacity: Int
+    private var waiting = 0
+    /// The jobs that wait for room; only a job that can be refused does.
+    private var held = FIFO<WaitingJob>()
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    mutating func enter(aboveCapacity: Bool = false) -> Bool {
+        guard waiting < capacity || aboveCapacity else { return false }
+        waiting += 1
+        return true
+    }
+
+    /// Keeps a job until there is room; moved, so that its submitter does not free it (law 10).
+    mutating func hold(_ job: inout WaitingJob?) -> Bool {
+        if let job = job.take() { held.append(job) }
+        return true
+    }
+
+    /// Takes one job out of the count, and returns the next held job that may enter, if any. The
+    /// caller frees it outside of the lock (law 9).
+    mutating func leave() -> WaitingJob? {
+        waiting -= 1
+        guard waiting < capacity, let next = held.popFirst() else { return nil }
+        waiting += 1
+        return next
+    }
+}
+
+extension Refusal {
+    /// Traps with a message: plain `execute` has no way to refuse a job.
+    fileprivate func stop() -> Never {
+        stopMisuse("\(self) Plain execute cannot be refused: use tryExecute or run.")
+    }
 }

@@ -14,9 +14,7 @@
 /// The view keeps every power of its context (law 8): order, barriers, refusal, main-actor
 /// closures, `sync`, and being the executor of an actor. What the addition does to a job it does to
 /// the body of a `sync` as well. A hold runs no job: if a view with this addition may be held all
-/// the same, conform to ``HoldableAddition``.
-///
-/// Every requirement has a default.
+/// the same, conform to ``HoldableAddition``. Every requirement has a default.
 public protocol ContextAddition: Sendable {
     /// Returns the job that the context runs in place of `work`. The default returns `work`.
     ///
@@ -27,17 +25,14 @@ public protocol ContextAddition: Sendable {
 
     /// Returns the addition that a new view of `base` has. The default returns this one.
     ///
-    /// It is called once for each view: make here what a view has of its own, such as a counter
-    /// under the name of `base`.
+    /// It is called once for each view: make here what each view owns, such as a counter.
     func attached(to base: some ExecutionContext) -> Self
 
     /// The name of a view of a context with this name. The default returns `base`.
     func name(of base: String) -> String
 
-    /// Runs the body of a `sync` on `base`, and returns when it has run.
-    ///
-    /// The default runs what `decorate` returns for it. An addition that needs no escaping closure
-    /// does the same for less.
+    /// Runs the body of a `sync` on `base`, and returns when it has run. The default runs what
+    /// `decorate` returns for it; an addition that needs no escaping closure does it for less.
     func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value, on base: some SynchronousContext
     ) throws(Failure) -> Value
@@ -89,8 +84,8 @@ extension ContextAddition {
 
 /// An addition whose views can be held, and run bodies exclusively, where their contexts can.
 ///
-/// A hold runs no job, so it has nothing of `decorate`. Conform if code that has exclusive access
-/// without this addition breaks nothing. An addition that excludes other code must not conform.
+/// A hold runs no job, so `decorate` does nothing to it. Conform if exclusive access without this
+/// addition breaks nothing. An addition that excludes other code must not conform.
 public protocol HoldableAddition: ContextAddition {
     /// Holds `base` for a view with this addition. The default only does that.
     func hold(_ base: some SynchronousBarrierContext) -> ExclusiveHold

@@ -1,5 +1,4 @@
-/// A view of a context with an addition: what `named`, `observed(by:)`, `with(_:)` and the like
-/// return.
+/// A view of a context with an addition: what `named`, `observed(by:)` and `with(_:)` return.
 ///
 /// It keeps every power that its context has, statically, through any number of views (law 8):
 ///
@@ -47,8 +46,7 @@ public final class ContextView<Base: ExecutionContext, Addition: ContextAddition
         base.execute(decorated(consume work).assembled(), refused: consume refused)
     }
 
-    // Unmanaged, so that no frame of the caller holds a reference when the base runs the work (law
-    // 10).
+    // Unmanaged, so that no frame of the caller holds a reference when the base runs it (law 10).
     @inline(__always)
     private func decorated(_ work: consuming @escaping Work) -> UnmanagedWork {
         if readsSource { return UnmanagedWork(addition.decorate(work)) }

@@ -3,14 +3,10 @@ internal import Synchronization
 /// Runs a job of a view inline if the caller is on the base already and no earlier job waits.
 public struct InlineIfCurrent: HoldableAddition {
     /// Nil until it is attached to a base.
-    private let inlining: Inlining?
-
-    init() { inlining = nil }
-
-    private init(of base: some ExecutionContext) { inlining = Inlining(over: base) }
+    fileprivate var inlining: Inlining?
 
     public func attached(to base: some ExecutionContext) -> InlineIfCurrent {
-        InlineIfCurrent(of: base)
+        InlineIfCurrent(inlining: Inlining(over: base))
     }
 
     public func decorate(_ work: @escaping Work) -> Work { inlining?.counted(work) ?? work }
@@ -26,12 +22,10 @@ public struct InlineIfCurrent: HoldableAddition {
 
 /// Decides which jobs of a view run inline, and runs them.
 ///
-/// The caller may be in a job of the base that no view of it has seen. So the additions of the
-/// views in between apply to an inline job as well: a section, a thread-local value, or
-/// what `decorate` adds.
+/// The caller may be in a job of the base that no view of it has seen. So what the views in between
+/// add applies to an inline job as well: a section, a thread-local value, what `decorate` adds.
 final class Inlining: Sendable {
     private let base: any ExecutionContext
-    /// The number of jobs that the view has accepted and that have not started.
     private let waiting = WaitingCount()
     /// Nil if the base adds nothing to a job.
     private let additions: InlineAdditions?
@@ -74,8 +68,6 @@ private final class WaitingCount: Sendable {
 }
 
 /// A counted job. Its guard has no scheduling point; the changes of the count have one.
-///
-/// Not nested in the view: it would be generic, and looked up for each job.
 private struct WaitingJob: GuardedJob {
     let count: WaitingCount
 
@@ -113,9 +105,8 @@ package struct InlineAdditions: Sendable {
         if adding.isEmpty && skipping.isEmpty { return nil }
     }
 
-    /// Whether a view skips jobs at this moment.
-    ///
-    /// Then the job is submitted instead of run inline, and the view answers the submitter.
+    /// Whether a view skips jobs at this moment: then the job is submitted instead of run inline,
+    /// and the view answers the submitter.
     package var skipsNow: Bool { skipping.contains { $0() } }
 
     package func adding(to work: @escaping Work) -> Work { adding.reduce(work) { $1($0) } }

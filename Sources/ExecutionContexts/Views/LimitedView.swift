@@ -4,9 +4,7 @@
 /// from the front, so that no job waits behind a blocked one. A worker that starts a job requests
 /// another worker if the next job can start. So there are as many workers as there are jobs to run,
 /// and never more than the width.
-public class LimitedView: Drainer, BarrierContext, Limiter,
-    @unchecked Sendable  // See below.
-{
+public class LimitedView: Drainer, BarrierContext, Limiter, @unchecked Sendable {
     // Unchecked for the superclass only: everything here is a sendable constant.
     let base: any ExecutionContext
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
@@ -25,20 +23,22 @@ public class LimitedView: Drainer, BarrierContext, Limiter,
     // Disfavored as that of every view: the compiler then prefers the more specific maker.
     @_disfavoredOverload
     public func execute(_ work: consuming @escaping Work) {
-        let work = UnmanagedWork(bound(consume work))
-        if state.withLock({ $0.append(work.assembled()) }) { requestDrain(on: base) }
+        if append(consume work, isBarrier: false) { requestDrain(on: base) }
     }
 
     public func enqueue(_ work: consuming @escaping Work) {
-        let work = UnmanagedWork(bound(consume work))
-        if state.withLock({ $0.append(work.assembled()) }) { requestDrainLater(on: base) }
+        if append(consume work, isBarrier: false) { requestDrainLater(on: base) }
     }
 
     public func executeBarrier(_ work: consuming @escaping Work) {
+        if append(consume work, isBarrier: true) { requestDrain(on: base) }
+    }
+
+    @inline(__always)
+    private final func append(_ work: consuming @escaping Work, isBarrier: Bool) -> Bool {
+        // Unmanaged, so that no reference is counted under the lock.
         let work = UnmanagedWork(bound(consume work))
-        if state.withLock({ $0.append(work.assembled(), isBarrier: true) }) {
-            requestDrain(on: base)
-        }
+        return state.withLock { $0.append(work.assembled(), isBarrier: isBarrier) }
     }
 
     /// Yes inside this view's work, no elsewhere, except for law 4's one exception.
@@ -67,8 +67,8 @@ public class LimitedView: Drainer, BarrierContext, Limiter,
 
     override func drain() { runDrains(on: base) { runJobs() } }
 
-    /// Runs jobs until none can start (true), or until the budget is spent and another worker must
-    /// be requested (false).
+    /// Runs jobs until none can start, or the budget is spent; false if another worker must be
+    /// requested.
     private func runJobs() -> Bool {
         var budget = DrainBudget()
         var step = state.withLock { $0.startWorker() }
@@ -86,12 +86,10 @@ public class LimitedView: Drainer, BarrierContext, Limiter,
         }
     }
 
-    /// Whether a queued job can start.
     final var canStartJob: Bool { state.withLock { $0.canStart } }
 
-    /// Runs the job of a step and frees it, before the step is recorded as ended (law 10).
-    ///
-    /// Returns false if the step has no job.
+    /// Runs the job of a step, and frees it before the step is recorded as ended (law 10); false if
+    /// there is none.
     private func run(_ step: inout LimitedViewState.Step) -> Bool {
         guard Self.runAndFree(&step.work) else { return false }
         Frame.endJob()
@@ -107,30 +105,27 @@ public class LimitedView: Drainer, BarrierContext, Limiter,
     override func drainWasDropped() {
         var dropped = state.withLock { $0.workerWasDropped() }
         if dropped.isEmpty { return }
-        // The jobs are freed outside the lock and concurrently with no other job. Callers that
-        // await one receive a refusal (laws 1, 9, 10).
+        // Freed outside the lock, beside no job: awaiting callers are refused (laws 1, 9, 10).
         unsafe Frame.enterJobs(of: identity) { _ = dropped.takeAll() }
         if state.withLock({ $0.retire(endingBarrier: true) }) { requestDrain(on: base) }
     }
 }
 
-/// The state of a limiter: the queued and the running jobs.
-///
-/// Every change returns whether the caller must request a worker.
+/// The queued and the running jobs of a limiter. A change that adds a job, or ends one, returns
+/// whether the caller must request a worker.
 private struct LimitedViewState: ~Copyable {
     // The members that every job changes come first, on one cache line with the lock. Those that
     // only barriers change are on the next cache line, and stay unshared.
     private var queue = WorkQueue()
-    /// Running jobs, each with its own worker.
+    /// How many jobs run, each with its own worker.
     private var running: Int32 = 0
     private var isBarrierRunning = false
     /// Whether a worker was requested and has not come; at most one at a time.
     private var isWorkerRequested = false
 
     private let width: Int
-    /// The positions of the barriers in the queue, and how many jobs have been dequeued since.
-    ///
-    /// Positions are counted from the time when no barrier was queued.
+    /// The positions of the queued barriers, and how many jobs have been dequeued: both counted
+    /// from the time when no barrier was queued.
     private var barriers = FIFO<Int>()
     private var dequeued = 0
 
@@ -145,7 +140,7 @@ private struct LimitedViewState: ~Copyable {
 
     init(width: Int) { self.width = width }
 
-    mutating func append(_ work: consuming @escaping Work, isBarrier: Bool = false) -> Bool {
+    mutating func append(_ work: consuming @escaping Work, isBarrier: Bool) -> Bool {
         if isBarrier {
             if barriers.first == nil { dequeued = 0 }
             barriers.append(dequeued + queue.count)
@@ -162,9 +157,7 @@ private struct LimitedViewState: ~Copyable {
 
     /// Records that a requested worker has come inside the request of another one, which runs the
     /// jobs.
-    mutating func dismissWorker() {
-        isWorkerRequested = false
-    }
+    mutating func dismissWorker() { isWorkerRequested = false }
 
     /// Records that a worker has ended its job, and returns the next one.
     mutating func next(endingBarrier isBarrier: Bool) -> Step {
@@ -179,9 +172,7 @@ private struct LimitedViewState: ~Copyable {
     }
 
     /// Records that a requested worker was dropped. Without any other worker, returns all queued
-    /// jobs.
-    ///
-    /// The caller frees them as a barrier, which it ends by `retire`.
+    /// jobs: the caller frees them as a barrier, which it ends by `retire`.
     mutating func workerWasDropped() -> WorkQueue {
         isWorkerRequested = false
         guard running == 0, !queue.isEmpty else { return WorkQueue() }
@@ -191,9 +182,8 @@ private struct LimitedViewState: ~Copyable {
         return queue.takeAll()
     }
 
-    /// Records that running jobs wait for another one.
-    ///
-    /// Returns true if all running jobs wait, and no job can start before one of them ends.
+    /// Records that running jobs wait for another one; true if all of them do, and no job can start
+    /// before one ends.
     mutating func beginWait(_ jobs: [UInt], for end: AwaitedEnd) -> Bool {
         let isBarrierNext = !queue.isEmpty && barriers.first == dequeued
         let isFull = isBarrierRunning || running >= width || isBarrierNext
@@ -249,9 +239,7 @@ extension ExecutionContext {
         return LimitedView(
             base: self, width: limit, name: name ?? "\(self.name).limited(\(limit))")
     }
-}
 
-extension ExecutionContext {
     /// Returns a view of this context that keeps barriers (law 3).
     ///
     /// A barrier runs alone among the jobs of this view. The view does not see jobs that are

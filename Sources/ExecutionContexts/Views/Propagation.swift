@@ -1,18 +1,9 @@
-/// Lets the jobs of a view see values that are bound to them: those of the submitter, or given
-/// ones.
+/// Lets the jobs of a view see values that are bound to them: the submitter's, or given ones.
 public struct Propagation: HoldableAddition {
+    /// Whether the values are the caller's own, so that a waiting thread may run the job itself.
+    let bindsCallerValues: Bool
     /// Reads the submitter's values and returns a job that sees them.
     let bind: @Sendable (_ work: @escaping Work) -> Work
-    /// Whether the bound values are the caller's own, so that a waiting thread may run the job
-    /// itself.
-    let bindsCallerValues: Bool
-
-    init(
-        bindsCallerValues: Bool, bind: @escaping @Sendable (_ work: @escaping Work) -> Work
-    ) {
-        self.bindsCallerValues = bindsCallerValues
-        self.bind = bind
-    }
 
     public func decorate(_ work: @escaping Work) -> Work { bind(work) }
 
@@ -32,7 +23,12 @@ extension ContextAddition where Self == Propagation {
     public static func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> Propagation {
-        Propagation(bindsCallerValues: true, bind: binder(repeat each locals))
+        let wraps: [@Sendable (@escaping Work) -> Work] = {
+            var wraps: [@Sendable (@escaping Work) -> Work] = []
+            for local in repeat each locals { wraps.append(rebinding(local)) }
+            return wraps
+        }()
+        return Propagation(bindsCallerValues: true) { work in wraps.reduce(work) { $1($0) } }
     }
 }
 
@@ -48,17 +44,6 @@ extension ExecutionContext {
     public func propagating<each Value: Sendable>(
         _ locals: repeat TaskLocal<each Value>
     ) -> ContextView<Self, Propagation> { with(.propagating(repeat each locals)) }
-}
-
-private func binder<each Value: Sendable>(
-    _ locals: repeat TaskLocal<each Value>
-) -> @Sendable (@escaping Work) -> Work {
-    let wrap: [@Sendable (@escaping Work) -> Work] = {
-        var wraps: [@Sendable (@escaping Work) -> Work] = []
-        for local in repeat each locals { wraps.append(rebinding(local)) }
-        return wraps
-    }()
-    return { work in wrap.reduce(work) { bound, wrap in wrap(bound) } }
 }
 
 private func rebinding<Value: Sendable>(

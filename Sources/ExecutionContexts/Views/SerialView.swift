@@ -2,9 +2,8 @@ internal import Dispatch
 
 /// Runs one job at a time, in order, over any base: what `serial()` returns.
 ///
-/// It has a mailbox and at most one drain owner.
-///
-/// Drain ownership is the right to run the view's jobs, or to hold the view.
+/// It has a mailbox and at most one drain owner, which alone may run the view's jobs, or hold the
+/// view.
 ///
 /// | `isDrainRequested` | `isOwned` | state |
 /// |---|---|---|
@@ -16,25 +15,25 @@ internal import Dispatch
 /// A waiter may acquire ownership before the drain comes, so a pool without a free thread delays no
 /// waiter. A drain that finds the view owned, or no jobs, does nothing.
 @safe
-public final class SerialView: Drainer, ActorBackingContext,
-    SynchronousBarrierContext, @unchecked Sendable  // See below.
+public final class SerialView: Drainer, ActorBackingContext, SynchronousBarrierContext,
+    @unchecked Sendable  // See below.
 {
-    // Unchecked: the mailbox is guarded. Only the drain owner accesses the batch. The wait queue is
-    // accessed under the mailbox's lock. Ownership passes on under that lock or by a waiter's
-    // semaphore.
+    // Unchecked: the mailbox is guarded, and its lock guards the wait queue. Only the drain owner
+    // accesses the batch. Ownership passes on under that lock or by a waiter's semaphore.
+
     /// Computed once. The base gets drains, and so cannot bind anything to a job itself (law 8).
     public let submissionTransform: (@Sendable (_ work: @escaping Work) -> Work)?
     public let name: String
 
-    let mailbox = Guarded(Mailbox())
-    /// The jobs that were taken out of the mailbox; only the drain owner accesses it.
-    let batch: UnsafeMutablePointer<WorkQueue>
-    /// The threads that wait for drain ownership; accessed under the mailbox's lock.
-    var waitQueue = DrainWaiters()
-    let exclusiveOwner = ExclusiveOwner()
-    let base: any ExecutionContext
+    private let mailbox = Guarded(Mailbox())
+    /// The jobs that were taken out of the mailbox.
+    private let batch: UnsafeMutablePointer<WorkQueue>
+    /// The threads that wait for drain ownership.
+    private var waitQueue = DrainWaiters()
+    private let exclusiveOwner = ExclusiveOwner()
+    private let base: any ExecutionContext
     /// Reports the bodies that waiting threads run without the base, to the observers of the base.
-    let report: ContextFacts.Reporting?
+    private let report: ContextFacts.Reporting?
 
     init(base: some ExecutionContext, name: String) {
         self.base = base
@@ -86,7 +85,7 @@ public final class SerialView: Drainer, ActorBackingContext,
     }
 
     /// Puts a job in the mailbox; true if the caller must request a drain.
-    func post(_ work: consuming @escaping Work) -> Bool {
+    private func post(_ work: consuming @escaping Work) -> Bool {
         // Unmanaged, so that no reference is counted under the lock.
         let work = UnmanagedWork(bound(work))
         let mustRequest: Bool? = mailbox.withLock { mailbox in
@@ -115,7 +114,7 @@ public final class SerialView: Drainer, ActorBackingContext,
 
     override func drain() { runDrains(on: base) { takeOwnership() ? runAsOwner() : true } }
 
-    /// A requested drain has come; true if it acquires ownership and has a job to run.
+    /// Notes that a requested drain has come; true if it acquires ownership and has a job to run.
     private func takeOwnership() -> Bool {
         var waiter: DrainWaiter?
         let hasWork = mailbox.withLock { mailbox in
@@ -128,25 +127,21 @@ public final class SerialView: Drainer, ActorBackingContext,
         return hasWork
     }
 
-    /// Runs jobs until none is left, ownership has been passed on, or the budget is spent.
-    ///
-    /// Returns false if another drain must be requested. Requires drain ownership.
-    func runAsOwner() -> Bool {
+    /// Runs jobs until none is left, ownership has been passed on, or the budget is spent; false if
+    /// another drain must be requested. Requires drain ownership.
+    private func runAsOwner() -> Bool {
         var budget = DrainBudget()
         repeat {
             while runNext() {
                 guard budget.spend() else { continue }
-                switch pause() {
-                case .continues: budget = DrainBudget()
-                case .ends(let mustRequest): return !mustRequest
-                }
+                if let mustRequest = pause() { return !mustRequest }
+                budget = DrainBudget()
             }
         } while refill()
         return true
     }
 
-    /// Runs a job and frees it, before drain ownership can be released (law 10); false if there is
-    /// none.
+    /// Runs a job, and frees it before drain ownership can be released (law 10).
     @inline(__always)
     private func runNext() -> Bool {
         guard runAndFreeNext() else { return false }
@@ -198,23 +193,22 @@ public final class SerialView: Drainer, ActorBackingContext,
             mailbox.hasWaiters = false
             queue = mailbox.queue.takeAll()
             unsafe swap(&dropped, &batch.pointee)
-            waitQueue = self.waitQueue.takeAll()
+            swap(&waitQueue, &self.waitQueue)
             return true
         }
         guard isMine else { return }
-        // The captures are freed outside the lock and concurrently with no job. Callers that await
-        // a dropped job receive a refusal (laws 1, 9, 10).
+        // Freed outside the lock, beside no job: awaiting callers are refused (laws 1, 9, 10).
         unsafe Frame.enterJobs(of: identity) {
             _ = dropped.takeAll()
             _ = queue.takeAll()
-            waitQueue.takeAll().drop()
+            waitQueue.dropAll()
         }
         releaseOwnership()
     }
 }
 
-/// The jobs that were submitted and not taken by the drain owner.
-struct Mailbox: ~Copyable {
+/// The jobs that the drain owner has not taken yet.
+private struct Mailbox: ~Copyable {
     var queue = WorkQueue()
     /// Whether a drain has been requested from the base and has not come yet.
     var isDrainRequested = false
@@ -232,10 +226,10 @@ struct Mailbox: ~Copyable {
     }
 }
 
-// How threads that are not drains acquire drain ownership and pass it on.
+// Ownership: how threads that are not drains acquire it and pass it on.
 extension SerialView {
     /// Waits until the caller has drain ownership and all jobs submitted before have run.
-    func enter() {
+    private func enter() {
         let isFree = mailbox.withLock { mailbox in
             guard !mailbox.isOwned, !mailbox.hasWaiters, isClear(mailbox) else { return false }
             mailbox.isOwned = true
@@ -252,29 +246,28 @@ extension SerialView {
     private func releaseOwnership() {
         var waiter: DrainWaiter?
         let mustRequest = mailbox.withLock { mailbox in
-            let isClear = isClear(mailbox)
-            if mailbox.hasWaiters && (isClear || base.runsAnywhere) {
-                // The waiter starts the jobs that are queued before it.
-                waiter = waitQueue.first
-                return false
-            }
-            mailbox.isOwned = false
-            return !isClear && mailbox.mustRequestDrain()
+            let mustRequest = release(&mailbox)
+            // The waiter starts the jobs that are queued before it.
+            if mustRequest == nil { waiter = waitQueue.first }
+            return mustRequest
         }
         waiter?.wake()
-        if mustRequest { requestDrain(on: base) }
+        if mustRequest == true { requestDrain(on: base) }
     }
 
-    /// Releases drain ownership between two jobs, unless a thread waits for the remaining jobs.
-    private func pause() -> Pause {
-        mailbox.withLock { mailbox in
-            let isClear = isClear(mailbox)
-            // A drain that continues passes ownership on to the first waiter as soon as it can. A
-            // request to a pool whose threads all wait may never be served.
-            if mailbox.hasWaiters && (isClear || base.runsAnywhere) { return .continues }
-            mailbox.isOwned = false
-            return .ends(mustRequest: !isClear && mailbox.mustRequestDrain())
-        }
+    /// Releases drain ownership between two jobs, as `release` does. If a thread waits, the drain
+    /// continues, and passes ownership on as soon as it can: a request to a pool whose threads all
+    /// wait may never be served.
+    private func pause() -> Bool? { mailbox.withLock { release(&$0) } }
+
+    /// Releases drain ownership, and returns whether another drain must be requested; nil if the
+    /// first waiter is to get the ownership instead.
+    @inline(__always)
+    private func release(_ mailbox: inout Mailbox) -> Bool? {
+        let isClear = isClear(mailbox)
+        if mailbox.hasWaiters && (isClear || base.runsAnywhere) { return nil }
+        mailbox.isOwned = false
+        return !isClear && mailbox.mustRequestDrain()
     }
 
     private func waitForOwnership() {
@@ -288,8 +281,7 @@ extension SerialView {
             needsBase = !mayHelp && (!isEmpty || waitQueue.hasWorkBehind)
             waitQueue.append(waiter)
             mailbox.hasWaiters = true
-            // If jobs wait and only the base may run them, a drain has been requested and will
-            // come.
+            // If jobs wait that only the base may run, a drain has been requested and will come.
             guard isFirst, !mailbox.isOwned, mayHelp || isClear(mailbox) else { return false }
             mailbox.isOwned = true
             return true
@@ -299,9 +291,9 @@ extension SerialView {
                 trapDropped()
             }
             if dequeueIfClear(waiter) { return }
-            // Jobs are queued before the caller, which has drain ownership. The caller does not run
-            // them itself: inside them the caller's queue, actor, task and thread would count as
-            // current (law 4). A thread that belongs to no pool runs them.
+            // The caller has drain ownership, and does not run the jobs before it itself: inside
+            // them its queue, actor, task and thread would count as current (law 4). A thread that
+            // belongs to no pool runs them.
             let drain: Work = { self.drainBeforeWaiter() }
             if !SimulationHooks.runOnNewThread(drain) {
                 LibraryThreads.run(.init(name: name, isIndispensable: true, body: drain))
@@ -321,9 +313,8 @@ extension SerialView {
         }
     }
 
-    /// Whether no job is queued before the first waiter.
-    ///
-    /// Requires the mailbox's lock, and that no other thread has drain ownership.
+    /// Whether no job is queued before the first waiter. Requires the mailbox's lock, and that no
+    /// other thread has drain ownership.
     private func isClear(_ mailbox: borrowing Mailbox) -> Bool {
         unsafe mailbox.queue.isEmpty && batch.pointee.isEmpty
     }
@@ -336,15 +327,8 @@ extension SerialView {
     }
 }
 
-/// What becomes of a drain that has spent its budget.
-private enum Pause {
-    case continues
-    case ends(mustRequest: Bool)
-}
-
 extension SerialView {
-    /// Waits for `body` to run in order; inside the view's own work it runs at once, as a part of
-    /// it.
+    /// Waits for `body` to run in order; inside the view's own work it runs at once, as part of it.
     ///
     /// Inside a hold the caller holds once more meanwhile: another thread may release the hold.
     ///
@@ -366,8 +350,7 @@ extension SerialView {
         }
     }
 
-    /// Runs `body`. Where it takes the place of a job of the base, runs `reported`, which reports
-    /// it to the observers of the base.
+    /// Runs `body`; where it takes the place of a job of the base, `reported`, which reports it.
     private func sync<Value, Failure: Error>(
         _ body: () throws(Failure) -> Value, _ reported: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -406,7 +389,7 @@ extension SerialView {
         return try result.get()
     }
 
-    /// Traps because a job that the caller waited for was dropped: there is no value to return.
+    /// Traps because the base dropped a job that the caller waited for.
     private func trapDropped() -> Never {
         if let token = WaitForecast.of(base).invalidated {
             stopMisuse(
@@ -415,6 +398,69 @@ extension SerialView {
         }
         stopMisuse(
             "'\(name)' dropped a job that a thread was waiting for (law 1): its base drops jobs.")
+    }
+}
+
+/// A thread that waits for drain ownership, and the jobs submitted after it. The drain owner passes
+/// the ownership on by waking the first waiter, and does not touch the view after that.
+private final class DrainWaiter: @unchecked Sendable {
+    // Unchecked: `behind` and `next` are accessed under the mailbox's lock only. `isDropped` is
+    // written before `grant` completes and read after it. Only the waiting thread replaces `grant`,
+    // at a time when no thread may wake it.
+    var behind = WorkQueue()
+    var next: DrainWaiter?
+    private var isDropped = false
+    private var grant = AwaitedEnd()
+
+    /// Waits for the drain ownership; false if the base has dropped its drain. If `base` has to run
+    /// jobs before that, the wait traps if it can never end.
+    func wait(for base: some ExecutionContext, named name: String, needsBase: Bool) -> Bool {
+        // `.atOnce`: other threads may wait for the ownership that this thread has then.
+        needsBase ? grant.wait(for: base, named: name, then: .atOnce) : grant.wait(then: .atOnce)
+        if isDropped { return false }
+        // It may have to wait once more; no thread wakes it before it says so, under the lock.
+        grant = AwaitedEnd()
+        return true
+    }
+
+    func wake() { grant.complete() }
+
+    func drop() {
+        isDropped = true
+        grant.complete()
+    }
+}
+
+/// The waiters, in order. Linked, so that adding one allocates nothing under the lock.
+private struct DrainWaiters: ~Copyable {
+    private(set) var first: DrainWaiter?
+    private(set) var last: DrainWaiter?
+
+    mutating func append(_ waiter: DrainWaiter) {
+        if let last { last.next = waiter } else { first = waiter }
+        last = waiter
+    }
+
+    var hasWorkBehind: Bool {
+        var next = first
+        while let waiter = next {
+            if !waiter.behind.isEmpty { return true }
+            next = waiter.next
+        }
+        return false
+    }
+
+    mutating func removeFirst() {
+        first = first?.next.take()
+        if first == nil { last = nil }
+    }
+
+    mutating func dropAll() {
+        while let waiter = first {
+            removeFirst()
+            waiter.behind = WorkQueue()
+            waiter.drop()
+        }
     }
 }
 

@@ -3,11 +3,6 @@ public struct ValidWhileView<Base: ExecutionContext>: ContextDecorator {
     public let base: Base
     let token: InvalidationToken
 
-    init(base: Base, token: InvalidationToken) {
-        self.base = base
-        self.token = token
-    }
-
     public func decorate(_ work: @escaping Work) -> Work {
         { [token] in if token.isValid { work() } }
     }
@@ -48,7 +43,7 @@ public struct ValidWhileView<Base: ExecutionContext>: ContextDecorator {
 extension ValidWhileView: RefusingContext {
     public func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         guard token.isValid else { throw refusal }
-        // Cast at run time: a conformance has one witness, even if more is known of the base.
+        // Cast at run time: a conformance has one witness, whatever the base conforms to.
         guard let base = base as? any RefusingContext else { return execute(consume work) }
         let decorated = JobSource.keep(of: consume work) { decorate($0) }
         try base.tryExecute(decorated.assembled())

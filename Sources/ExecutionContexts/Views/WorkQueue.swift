@@ -11,9 +11,8 @@
     /// An empty segment kept for the next burst, so that a busy view does not allocate.
     private var spare: Segment?
     private var segmented: UInt32 = 0
-    /// The index in `first` of the next job to leave, and the index in `last` of the next to enter.
-    ///
-    /// Small integers, so that a queue and the lock and flags of its view share one cache line.
+    /// The index in `first` of the next job to leave, and the index in `last` of the next to enter:
+    /// small, so that a queue and the lock and flags of its view share one cache line.
     private var head: UInt16 = 0
     private var tail: UInt16 = 0
 
@@ -58,7 +57,6 @@
         head += 1
         segmented -= 1
         if segmented == 0 {
-            // Start again at the front of the only segment.
             head = 0
             tail = 0
         } else if unsafe head == segment.capacity {
@@ -86,7 +84,7 @@
         return true
     }
 
-    /// Takes the memory of a finished batch for the next burst.
+    /// Keeps the memory of a finished batch for the next burst.
     @inline(__always)
     package mutating func reuse(_ finished: inout WorkQueue) {
         guard unsafe spare == nil, finished.isEmpty, let segment = unsafe finished.first else {
@@ -98,14 +96,8 @@
     }
 
     private mutating func grow() {
-        var fresh: Segment
-        if let kept = unsafe spare {
-            unsafe fresh = kept
-            unsafe spare = nil
-        } else {
-            let capacity = unsafe last.map { unsafe min($0.capacity * 2, Segment.largest) }
-            unsafe fresh = Segment.allocate(capacity ?? Segment.smallest)
-        }
+        let capacity = unsafe last.map { unsafe min($0.capacity * 2, Segment.largest) }
+        let fresh = unsafe spare.take() ?? Segment.allocate(capacity ?? Segment.smallest)
         unsafe fresh.next = nil
         if let last = unsafe last {
             unsafe last.next = fresh
@@ -129,15 +121,13 @@
 // Unchecked: it owns its segments, and their contents are sendable.
 extension WorkQueue: @unchecked Sendable {}
 
-/// A closure in the representation in which it is called.
-///
-/// A pointer to a bare closure type would hold the closure in its most general representation, and
-/// allocate a thunk each time one goes in or comes out.
+/// A closure as it is called: a pointer to a bare closure type would hold the most general
+/// representation, and allocate a thunk each time a closure goes in or comes out.
 private struct Slot {
     let work: Work
 }
 
-/// A heap block: a header of two words, then the slots.
+/// A heap block: a header of two words at offset 0, then the slots.
 @unsafe private struct Segment {
     static let smallest: UInt16 = 14
     static let largest: UInt16 = 510
@@ -150,7 +140,6 @@ private struct Slot {
         var capacity: UInt16
     }
 
-    /// The header comes first, at offset 0.
     @inline(__always)
     private static func layout(_ capacity: UInt16) -> (block: BlockLayout, slots: Int) {
         var block = BlockLayout()
@@ -179,5 +168,65 @@ private struct Slot {
         // The offset does not depend on the capacity, and the optimizer folds it into a constant.
         unsafe (UnsafeMutableRawPointer(header) + Self.layout(0).slots)
             .assumingMemoryBound(to: Slot.self)
+    }
+}
+
+/// A first-in, first-out queue. Not synchronized: its owner guards it. `popFirst` moves the element
+/// out, so the caller owns what it holds. For jobs, `WorkQueue` needs half of the memory.
+@frozen @usableFromInline
+package struct FIFO<Element>: ~Copyable {
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var start = 0
+
+    @inlinable
+    package init() {}
+
+    @inlinable package var isEmpty: Bool { start == elements.count }
+
+    @inlinable package var count: Int { elements.count - start }
+
+    @inlinable package var first: Element? { isEmpty ? nil : elements[start] }
+
+    @inlinable package var all: [Element] { elements[start...].compactMap { $0 } }
+
+    @inlinable
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    @inlinable
+    package mutating func popFirst() -> Element? {
+        if isEmpty { return nil }
+        let element = elements[start].take()
+        start += 1
+        if isEmpty {
+            elements.removeAll(keepingCapacity: start <= 64)
+            start = 0
+        } else if start > 32, start > elements.count / 2 {
+            // As many as were removed since the last time, so each element is moved once.
+            elements.removeFirst(start)
+            start = 0
+        }
+        return element
+    }
+}
+
+/// How long a drain may keep its thread before it yields to other work of its base.
+package struct DrainBudget {
+    private var jobs = 0
+    private var start: Int64?
+
+    package init() {}
+
+    /// Counts a job; true after 256 jobs or about a millisecond.
+    package mutating func spend() -> Bool {
+        jobs += 1
+        // Reading the clock costs as much as a small job. So it is read at every eighth job, and
+        // after two and four jobs, which may be slow. A drain of one job never reads it.
+        guard jobs & 7 == 0 || jobs == 2 || jobs == 4 else { return false }
+        let now = SimulationHooks.now
+        guard let start else {
+            self.start = now
+            return false
+        }
+        return jobs >= 256 || now - start > 1_000_000
     }
 }

@@ -63,7 +63,7 @@ struct RecorderRing {
     ) -> UInt32? {
         let (lane, isOwn) = lane(of: job, isAsync: false, buffers)
         event.setLane(lane)
-        if job.isLabeled, event.isSubmission, let source = source(of: job, buffers) {
+        if job.origin.isLabeled, event.isSubmission, let source = source(of: job, buffers) {
             event.setSource(source)
         }
         return isOwn ? lane : nil

@@ -1,1 +1,0 @@
-../../../Sources/ExecutionContexts/Views/DrainBudget.swift

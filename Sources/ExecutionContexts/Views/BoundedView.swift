@@ -334,10 +334,13 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     let base: Base
     private let capacity: Int
     private let overflow: Overflow.Kind
+    /// The base, if it may refuse a job.
+    private let refusing: (any RefusingContext)?
     private let room: Guarded<Room>
 
     init(base: Base, capacity: Int, overflow: Overflow.Kind) {
         self.base = base
+        refusing = base as? any RefusingContext
         self.capacity = capacity
         self.overflow = overflow
         room = Guarded(Room(capacity: capacity))
@@ -369,12 +372,19 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
 
     func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
         try Deadline.ofCaller?.admit(by: name, from: nil)
-        try admit(consume work)
+        try admit(consume work, by: refusing)
     }
 
-    private func admit(_ work: consuming @escaping Work) throws(Refusal) {
+    /// Sends the job to the base, to `refusing` if that may refuse it.
+    private func admit(
+        _ work: consuming @escaping Work, by refusing: (any RefusingContext)? = nil
+    ) throws(Refusal) {
         if room.withLock({ $0.enter() }) {
-            send(WaitingJob(work: consume work))
+            let job = WaitingJob(work: consume work)
+            guard let refusing else { return send(consume job) }
+            // A base that refuses the job frees its closure, by which the job leaves the room.
+            let counted = CountedJob(job: consume job, view: self)
+            try refusing.tryExecute(CompletionGuard.work(for: consume counted))
         } else if overflow == .callerRuns {
             work()
         } else {

@@ -21,6 +21,23 @@ struct DecoratorCornerTests {
         #expect(wasAlone.value)
     }
 
+    @Test func `Law 1: tryExecute of a bounded view throws the refusal of its base`() throws {
+        let context = ManualContext()
+        let ran = Box(0)
+        let view = context.bounded(to: 1, overflow: .refuse).bounded(to: 2, overflow: .refuse)
+        for round in 1...3 {
+            try view.tryExecute { ran.withValue { $0 += 1 } }
+            // More often than there is room: a refused job leaves the room.
+            for _ in 0..<5 { #expect(throws: Refusal.self) { try view.tryExecute {} } }
+            context.runReady()
+            #expect(ran.value == round)
+        }
+        let token = InvalidationToken()
+        let gated = context.valid(while: token).bounded(to: 2, overflow: .refuse)
+        token.invalidate()
+        #expect(throws: Refusal.self) { try gated.tryExecute {} }
+    }
+
     @Test func `Law 1: tryExecute of a view with a token throws the refusal of its base`() async {
         await #expect(processExitsWith: .success) {
             let base = ManualContext().bounded(to: 1, overflow: .refuse)

@@ -150,7 +150,7 @@ struct SearchedTraitTests {
             #expect(hasReturned.value)
             #expect(found.value.count == 1)
             let story = found.value.first?.story ?? ""
-            #expect(story.contains("has made no step"), "\(found.value)")
+            #expect(story.contains("has reached no scheduling point"), "\(found.value)")
             break
         }
     }

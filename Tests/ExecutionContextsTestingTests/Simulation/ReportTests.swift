@@ -57,7 +57,7 @@ struct ReportTests {
         #expect(report.choices == 0 && report.distinctSchedules == 1)
         #expect(
             report.description == """
-                Nothing was found in 1 schedule. No other is left to try. One thread at a time could run, \
+                Nothing was found in 20 schedules, 1 of them distinct. One thread at a time could run, \
                 so orders were not tested.
                 """, "\(report)")
     }

@@ -26,7 +26,7 @@ struct SimulationMisuseTests {
             }
         }
         #expect(report.failure?.kind == .misuse, "\(report)")
-        #expect(report.description.contains("24 threads"), "\(report)")
+        #expect(report.description.contains("24 simulated threads"), "\(report)")
     }
 
     @Test func `Law 33: the token of another simulation is refused`() throws {

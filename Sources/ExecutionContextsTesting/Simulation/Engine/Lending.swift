@@ -23,10 +23,11 @@ package func search(
             _ world: SimulatedWorld, _ program: @Sendable () async throws -> Void
         ) async throws -> Void
 ) async -> SimulationReport {
-    let settings = Settings(
+    var settings = Settings(
         name: name, schedules: schedules, strategy: strategy, time: time, seed: seed, steps: steps,
         horizon: ContextInstant(nanoseconds: 0).advanced(by: .seconds(3_600)).nanoseconds,
         patience: patience, ignoring: ignoring)
+    settings.endsWithOneOrder = time == .whenIdle
     return await withoutActuallyEscaping(program) { program in
         let loan = Loan(program: program)
         let locals = await TaskLocals()

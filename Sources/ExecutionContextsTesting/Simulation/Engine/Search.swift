@@ -156,11 +156,8 @@ final class Search: Sendable {
             return report(1, failure: nondeterminism(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: explain(first, 1)) }
-        if counter.choices + counter.chances == 0,
-            settings.time == .whenIdle || counter.pendingTimes == 0
-        {
-            // Each other schedule would be the same.
-            return report(1, isComplete: true, failure: nil)
+        if settings.endsWithOneOrder, hosts.choices == 0 {
+            return report(1, failure: nil)
         }
         if counter.interruptions == 0, counter.choices > 0, !hosts.taskLease.wasTaken {
             warnOfUndividedThreads()

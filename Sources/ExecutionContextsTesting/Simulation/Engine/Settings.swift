@@ -22,6 +22,9 @@ struct Settings: Sendable {
     var isOver = Signal()
     /// Whether its failures have tokens that a search can replay.
     var isSearch = true
+    /// Whether it ends with the first schedule if no other order is possible. Then it does not find
+    /// what grows from schedule to schedule.
+    var endsWithOneOrder = false
 
     /// The settings that a token depends on.
     var identity: String { time == .racing ? name + " racing" : name }

@@ -56,7 +56,7 @@ public final class Registry<Registrant: Sendable>: Sendable {
     public func register(_ registrant: Registrant) -> Registration { add(registrant, nil) }
 
     // Two methods, not one with a default: the closure in `register { ... }` would be the hook.
-    /// Registers `registrant` behind all others; calls `onDeregister` when the registration ends.
+    /// Registers `registrant` behind all others; calls `onDeregister` once, when it ends.
     public func register(
         _ registrant: Registrant, onDeregister: @escaping @Sendable () -> Void
     ) -> Registration { add(registrant, onDeregister) }

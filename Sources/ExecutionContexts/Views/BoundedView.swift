@@ -191,8 +191,11 @@ private final class DroppingView<Base: ExecutionContext>:
         admit(WaitingJob(work: bound(consume work), refused: consume refused))
     }
 
-    /// Never throws: the newest job always has room. If it is dropped later, `notify` reports it.
-    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) { execute(consume work) }
+    /// The newest job always has room. If it is dropped later, `notify` reports it.
+    func tryExecute(_ work: consuming @escaping Work) throws(Refusal) {
+        try Deadline.ofCaller?.admit(by: name, from: nil)
+        execute(consume work)
+    }
 
     /// Enters above the capacity and is never dropped: the job was accepted before.
     func enqueue(_ work: consuming @escaping Work) {
@@ -204,13 +207,17 @@ private final class DroppingView<Base: ExecutionContext>:
     private func admit(_ job: consuming WaitingJob) {
         // Moved, so that the thread that runs the job frees it, and not this one (law 10).
         var job: WaitingJob? = consume job
-        let dropped = queue.withLock { queue in
+        var dropped = queue.withLock { queue in
             let dropped = queue.droppable < capacity ? nil : queue.dropFirst()
             if let job = job.take() { queue.append(job) }
             return dropped
         }
-        guard let dropped else { return requestDrain(on: base) }
-        (dropped.refused ?? notify)(Refusal(.droppedForNewer, by: name))
+        if dropped == nil { return requestDrain(on: base) }
+        // The job of another caller, whose deadline is not this thread's (law 38).
+        Deadline.without {
+            guard let job = dropped.take() else { return }
+            (job.refused ?? notify)(Refusal(.droppedForNewer, by: name))
+        }
     }
 
     var facts: ContextFacts { .boundedView(of: base) }
@@ -504,13 +511,16 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
 
         mutating func refuse(_ refusal: Refusal) {
             guard let job = job.take() else { return }
-            view.leave()
+            Deadline.without { view.leave() }
             job.refused?(refusal)
         }
 
         mutating func drop() {
-            job = nil
-            view.leave()
+            // What the captures do, and the next job, are not this thread's caller's (law 38).
+            Deadline.without {
+                job = nil
+                view.leave()
+            }
         }
     }
 }

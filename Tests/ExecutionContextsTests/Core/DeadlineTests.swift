@@ -76,8 +76,28 @@ struct DeadlineTests {
         #expect(throws: AsyncError.timedOut(after: .seconds(2))) { try limited.outcome?.get() }
     }
 
-    @Test func `Law 38: a full or refusing view refuses a late job at once`() throws {
-        let view = context.bounded(to: 5, overflow: .refuse)
+    @Test func `Law 38: a job that a newer one drops does not get the newer one's deadline`() throws
+    {
+        let seen = Box<[Duration?]>([])
+        let view = context.bounded(
+            to: 1,
+            overflow: .dropOldest { _ in seen.withValue { $0.append(Deadline.current?.remaining) } }
+        )
+        // What a job's captures do as they are freed is not done for the submitter of another one.
+        final class Freed: Sendable {
+            let seen: Box<[Duration?]>
+            init(_ seen: Box<[Duration?]>) { self.seen = seen }
+            deinit { seen.withValue { $0.append(Deadline.current?.remaining) } }
+        }
+        view.execute { [freed = Freed(seen)] in _ = freed }
+        try withDeadline(in: .seconds(2), on: context) { try view.tryExecute {} }
+        #expect(seen.value == [nil, nil])
+    }
+
+    @Test(arguments: [false, true])
+    func `Law 38: a full or refusing view refuses a late job at once`(drops: Bool) throws {
+        let view = context.bounded(
+            to: 5, overflow: drops ? .dropOldest(notify: { _ in }) : .refuse)
         let ran = Box(0)
         try withDeadline(in: .seconds(1), on: context) {
             try view.tryExecute { ran.withValue { $0 += 1 } }

@@ -128,7 +128,7 @@ public struct Backoff: Sendable {
     /// The same delay each time.
     public static func constant(_ delay: Duration) -> Backoff { Backoff { _ in delay } }
 
-    /// A delay that is multiplied by `factor` each time, up to `limit`; traps if it is negative.
+    /// A delay that is multiplied by `factor` each time, up to `limit`. A negative factor traps.
     public static func exponential(
         from first: Duration, factor: Double = 2, limit: Duration = .seconds(60)
     ) -> Backoff {

@@ -33,8 +33,9 @@ extension Async {
     /// the standard error: on the serial context that would have to complete it, for example, or
     /// inside a callback of what it waits for. It continues, since another thread may cancel that.
     ///
-    /// When the time limit passes, it throws ``AsyncError/timedOut(after:)`` and cancels nothing.
-    /// The time is always real. A zero or negative limit accepts only what has completed already.
+    /// Without a time limit it waits as long as it takes. When the limit passes, it throws
+    /// ``AsyncError/timedOut(after:)`` and cancels nothing. The time is always real. A zero or
+    /// negative limit accepts only what has completed already.
     @inlinable
     @available(
         *, noasync, message: "It blocks a thread that runs tasks (law 27): use 'try await get()'."

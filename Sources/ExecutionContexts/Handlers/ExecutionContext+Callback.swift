@@ -5,6 +5,8 @@
 
 extension ExecutionContext {
     /// Wraps a completion handler without arguments, to run once on this context.
+    ///
+    /// A second call, and a handler that never runs, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback(
@@ -54,6 +56,8 @@ extension ExecutionContext {
     }
 
     /// Wraps a completion handler with two arguments, to run once on this context.
+    ///
+    /// A second call, and a handler that never runs, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback<First: Sendable, Second: Sendable>(
@@ -65,6 +69,8 @@ extension ExecutionContext {
     }
 
     /// Wraps a completion handler with three arguments, to run once on this context.
+    ///
+    /// A second call, and a handler that never runs, are reported to `onFault`.
     @_disfavoredOverload
     @inlinable @inline(__always)
     public func callback<First: Sendable, Second: Sendable, Third: Sendable>(

@@ -23,6 +23,7 @@ package struct Decision: ~Copyable, Sendable {
         return isTaken.load(ordering: .acquiring)
     }
 
-    /// Whether it is made, for the `deinit` of its owner. Relaxed: that comes after all calls.
+    /// Whether it is made, for a caller that reads nothing which the decision published, or for the
+    /// `deinit` of its owner, which comes after all calls: relaxed.
     package var wasMade: Bool { isTaken.load(ordering: .relaxed) }
 }

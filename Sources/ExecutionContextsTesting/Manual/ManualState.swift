@@ -157,7 +157,7 @@ struct ManualState {
 
     var isEmpty: Bool { delays.isEmpty && queues.allSatisfy { $0.count == 0 } }
 
-    /// The pending work of one queue, or of all; the caller formats it outside the lock.
+    /// The pending work of one queue, or of all.
     func pending(of only: ManualReadyQueue?) -> (
         ready: [(ManualReadyQueue.Job, ManualReadyQueue)], delays: [DelayHeap.Entry]
     ) {

@@ -38,9 +38,14 @@ extension ManualTime {
     }
 
     func pending(of queue: ManualReadyQueue?) -> [PendingWork] {
-        let (ready, delays) = state.withLock { $0.pending(of: queue) }
+        let (ready, delays) = state.withLock { state in
+            let pending = state.pending(of: queue)
+            // Under the lock: another thread may take a ready job, which then gives up its source,
+            // and frees it where it runs (law 10).
+            return (pending.ready.map { PendingWork($0, of: $1) }, pending.delays)
+        }
         // The name of a context may be user code, so it is read outside the lock (law 9).
-        return ready.map { PendingWork($0, of: $1) } + delays.map { PendingWork($0) }
+        return ready + delays.map { PendingWork($0) }
     }
 
     func step(_ queue: ManualReadyQueue?, _ name: String) -> Bool {

@@ -21,6 +21,27 @@ struct ManualReportTests {
             "and 1 more")
     }
 
+    @Test func `Law 10: pending work is listed while another thread runs and frees it`() {
+        let context = ManualContext(name: "busy")
+        let isOver = Box(false)
+        onThreads([
+            {
+                for number in 0..<rounds(debug: 500, release: 5_000) {
+                    _ = context.submit { number }
+                    context.runReady()
+                }
+                isOver.value = true
+            },
+            {
+                while !isOver.value {
+                    for work in context.pending {
+                        #expect(work.description.contains("ManualReportTests.swift"), "\(work)")
+                    }
+                }
+            },
+        ])
+    }
+
     @Test func `A manual context whose work has run, was dropped or is background says nothing`()
         async throws
     {

@@ -7,7 +7,7 @@ import Testing
     @Test func `this runtime lays tasks out as is known`() throws {
         try #require(ProcessExecutors.areKnown)
         _ = RuntimeHooks.install
-        let isKnown = TaskLayout.isKnown()
+        let isKnown = unsafe TaskLayout.isKnown()
         #expect(isKnown)
     }
 
@@ -15,19 +15,19 @@ import Testing
     @Test func `a step that is not as is known is found`() throws {
         try #require(ProcessExecutors.areKnown)
         _ = RuntimeHooks.install
-        let ends = TaskLayout.isKnown(by: { TaskLayout.retained(Task.detached {}) })
-        let yields = TaskLayout.isKnown(by: {
-            TaskLayout.retained(Task.detached { await Task.yield() })
+        let ends = unsafe TaskLayout.isKnown(by: { unsafe TaskLayout.retained(Task.detached {}) })
+        let yields = unsafe TaskLayout.isKnown(by: {
+            unsafe TaskLayout.retained(Task.detached { await Task.yield() })
         })
-        let awaits = TaskLayout.isKnown(by: {
-            TaskLayout.retained(
+        let awaits = unsafe TaskLayout.isKnown(by: {
+            unsafe TaskLayout.retained(
                 Task.detached {
                     async let child: Void = {}()
                     await child
                 })
         })
-        let groups = TaskLayout.isKnown(by: {
-            TaskLayout.retained(
+        let groups = unsafe TaskLayout.isKnown(by: {
+            unsafe TaskLayout.retained(
                 Task.detached {
                     await withTaskGroup { group in group.addTask {} }
                     await Task.yield()
@@ -35,7 +35,7 @@ import Testing
         })
         #expect(!ends && !yields && !awaits && !groups)
         // What was found before stays.
-        let asIs = TaskLayout.isKnown()
+        let asIs = unsafe TaskLayout.isKnown()
         #expect(asIs)
     }
 }

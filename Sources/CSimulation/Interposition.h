@@ -43,9 +43,6 @@ void *ecs_drained(void *job);
 /// The first job in the queue of an actor, or NULL.
 void *ecs_first_in(void *actor);
 
-/// The search that a task belongs to.
-uint32_t ecs_search(const void *task);
-
 typedef SWIFT_ASYNC_CALL void ecs_switch(
     ASYNC_CONTEXT void *context, ecs_resume *function, void *identity, uintptr_t implementation);
 

@@ -38,10 +38,13 @@ static void *word(const void *job, int index) { return ((void *const *)job)[inde
 // Whether a task has not begun: its function is code of some library, and its context is memory.
 static bool is_new(const void *task) {
     Dl_info image;
+#ifdef __linux__
+    // On Apple platforms there is no such look at memory.
     uintptr_t context[2];
+    if (!ecs_read(word(task, ecs_context_at), context, sizeof context)) return false;
+#endif
     return ecs_is_task(task) && ecs_task_number(task) == (uint32_t)swift_task_getJobTaskId((void *)task)
         && !word(task, ecs_owner_at) && dladdr(word(task, ecs_resume_at), &image)
-        && ecs_read(word(task, ecs_context_at), context, sizeof context)
         && !ecs_is_running(task) && !ecs_has_ended(task);
 }
 

@@ -7,15 +7,24 @@ final class CapturedIssues: Sendable {
         /// Of the schedule that runs, or of the last one.
         var failures: [Issue] = []
         var error: (any Error)?
+        /// Of the first schedule that failed.
+        var firstFailures: [Issue] = []
         /// What is no failure, such as known issues and warnings: each once, with its place.
         var others: [(key: String, issue: Issue)] = []
         var isOver = false
+        /// Whether an earlier schedule has failed.
+        var isLater = false
     }
 
     private let state = Locked(State())
 
     /// Begins the next schedule.
-    func begin() { state.withLock { ($0.failures, $0.error) = ([], nil) } }
+    func begin() {
+        state.withLock { state in
+            state.isLater = !state.firstFailures.isEmpty
+            (state.failures, state.error) = ([], nil)
+        }
+    }
 
     /// Takes an issue; returns it after the search, when it is to be recorded at once.
     func take(_ issue: Issue) -> Issue? {
@@ -23,6 +32,7 @@ final class CapturedIssues: Sendable {
             if state.isOver { return issue }
             if issue.isFailure {
                 state.failures.append(issue)
+                if !state.isLater { state.firstFailures.append(issue) }
                 return nil
             }
             let key = "\(issue) \(String(describing: issue.sourceLocation))"
@@ -44,6 +54,9 @@ final class CapturedIssues: Sendable {
     /// Of the schedule that ran last: the one that explains a failure, if one was found.
     var failures: [Issue] { state.withLock { $0.failures } }
     var error: (any Error)? { state.withLock { $0.error } }
+    /// Of the first schedule that had any: for a search that reports no failure, since it ignores
+    /// the kind.
+    var firstFailures: [Issue] { state.withLock { $0.firstFailures } }
     var others: [Issue] { state.withLock { $0.others.map(\.issue) } }
 }
 

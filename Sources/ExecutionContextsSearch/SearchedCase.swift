@@ -16,7 +16,8 @@ struct SearchedCase {
     func run(_ function: @Sendable () async throws -> Void) async -> SimulationReport? {
         let result = Locked<SimulationReport?>(nil)
         await replacingIssues {
-            issues.take($0)
+            // An issue without a task's configuration is posted to each handler of the process.
+            Test.current?.id == test.id ? issues.take($0) : $0
         } during: {
             let report = await search(function)
             result.withLock { $0 = report }
@@ -24,7 +25,11 @@ struct SearchedCase {
         // The scope of the handler runs what it is given.
         let report = result.withLock { $0! }
         for issue in issues.others { await record(issue) }
-        guard let failure = report.failure else { return report }
+        guard let failure = report.failure else {
+            let failures = issues.firstFailures
+            for issue in failures { await record(issue) }
+            return failures.isEmpty ? report : nil
+        }
         if failure.kind != .blocked { await record(failure) }
         return nil
     }
@@ -87,6 +92,7 @@ struct SearchedCase {
         guard [.threw, .invariant].contains(failure.kind), !failures.isEmpty || issues.error != nil
         else {
             Issue.record(story, sourceLocation: test.sourceLocation)
+            for issue in failures { await record(issue) }
             return
         }
         if failures.isEmpty, let error = issues.error {

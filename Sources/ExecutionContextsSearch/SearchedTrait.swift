@@ -49,7 +49,9 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
             return try await function()
         }
         let report = await SearchedCase(test, testCase, settings).run(function)
-        guard let report, report.choices == 0, !settings.allowsOneOrder else { return }
+        guard let report, report.choices == 0, !report.isReplay, !settings.allowsOneOrder else {
+            return
+        }
         guard !place.takes(test.name) else { return }
         Issue.record(
             """
@@ -69,7 +71,7 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
     final class Place: Sendable {
         private struct State {
             var suites = 0
-            var names: [String] = []
+            var names: Set<String> = []
         }
 
         private let state = Locked(State())
@@ -77,10 +79,16 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
         /// Runs a suite, and reports in one line for which of its tests a search shows nothing.
         func asSuite(_ suite: Test, _ function: @Sendable () async throws -> Void) async throws {
             state.withLock { $0.suites += 1 }
+            defer { end(suite) }
             try await function()
+        }
+
+        private func end(_ suite: Test) {
             let names = state.withLock { state in
                 state.suites -= 1
-                return state.suites == 0 ? state.names.sorted() : []
+                guard state.suites == 0 else { return [String]() }
+                defer { state.names = [] }
+                return state.names.sorted()
             }
             guard !names.isEmpty else { return }
             let count = "\(names.count) test\(names.count == 1 ? "" : "s")"
@@ -93,7 +101,7 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
         /// Whether a suite has the trait, which then reports a search that has shown nothing.
         func takes(_ name: String) -> Bool {
             state.withLock { state in
-                if state.suites > 0 { state.names.append(name) }
+                if state.suites > 0 { state.names.insert(name) }
                 return state.suites > 0
             }
         }

@@ -195,6 +195,29 @@ struct SearchedTraitTests {
         #expect(found.isEmpty, "\(found)")
     }
 
+    @Test func `an issue of a schedule whose failure is ignored is recorded`() async throws {
+        let found = try await issues(of: .searched(schedules: 20, ignoring: [.lostWakeUp])) {
+            let bell = Bell()
+            async let ringing: Void = bell.ring()
+            #expect(Bool(false))
+            await bell.wait()
+            await bell.wait()
+            await ringing
+        }
+        #expect(found.count == 1, "\(found)")
+    }
+
+    @Test func `a replay that finds nothing passes`() async throws {
+        let isMended = Box(false)
+        let program: @Sendable () async -> Void = {
+            let balance = await Account.afterTwo(80, 80)
+            #expect(isMended.value || balance >= 0)
+        }
+        let token = try #require(try await issues(of: .searched, program).first?.token)
+        isMended.value = true
+        #expect(try await issues(of: .searched(replay: token), program).isEmpty)
+    }
+
     @Test func `a test whose task is cancelled ends its search`() async throws {
         let runs = Box(0)
         let search = Task {

@@ -194,6 +194,9 @@ uint32_t ecs_task_number(const void *_Nonnull job);
 /// record in the search.
 void ecs_set_owner(void *_Nonnull task, uint32_t search, uint32_t record);
 
+/// The search that a task belongs to; zero for none.
+uint32_t ecs_search(const void *_Nonnull task);
+
 /// The record of a task, or of the task that a job resumes; zero if none was set.
 uint32_t ecs_record(const void *_Nonnull job);
 

@@ -47,6 +47,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     public let failure: SimulationFailure?
     /// When simulated time advanced.
     let time: SimulationTime
+    /// Whether it is of one schedule that a token gave, so that choices were not counted.
+    package var isReplay = false
 
     public var description: String {
         if let failure { return failure.description }

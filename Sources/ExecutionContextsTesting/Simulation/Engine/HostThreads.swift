@@ -70,7 +70,9 @@ final class HostThreads: @unchecked Sendable {
     /// Whether a job may belong to the search: its task is newer than the search.
     func mayOwn(_ job: TaskJob) -> Bool {
         // The numbers may have wrapped around.
-        Int32(bitPattern: job.number &- newestTask) > 0
+        guard Int32(bitPattern: job.number &- newestTask) > 0 else { return false }
+        // A task that another search has left behind may be as new.
+        return [0, UInt32(truncatingIfNeeded: number)].contains(job.search)
     }
 
     /// Registers the search until `unregister`.

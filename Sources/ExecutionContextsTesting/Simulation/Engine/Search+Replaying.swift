@@ -15,7 +15,11 @@ extension Search {
         let departure = token.path.flatMap {
             $0.departure(of: Path(outcome, steps: $0.steps))
         }
-        guard unused > 0 || departure != nil else { return report(1, failure: nil) }
+        guard unused > 0 || departure != nil else {
+            var report = report(1, failure: nil)
+            report.isReplay = true
+            return report
+        }
         return report(1, failure: unfit(schedule, unused, departure, outcome))
     }
 

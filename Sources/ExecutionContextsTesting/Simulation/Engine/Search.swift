@@ -156,7 +156,7 @@ final class Search: Sendable {
             return report(1, failure: nondeterminism(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: explain(first, 1)) }
-        if settings.endsWithOneOrder, hosts.choices == 0 {
+        if settings.endsWithOneOrder, hosts.choices == 0, first.inversion == nil {
             return report(1, failure: nil)
         }
         if counter.interruptions == 0, counter.choices > 0, !hosts.taskLease.wasTaken {

@@ -170,6 +170,9 @@ private final class SuspendingExecutor: SerialExecutor {
     /// The record of that task, counted from one; zero if it has none.
     var record: Int { Int(unsafe ecs_record(pointer)) }
 
+    /// The search that has begun the task, or zero; for a task.
+    var search: UInt32 { unsafe ecs_search(pointer) }
+
     /// Enqueues the job as a thread outside of simulations does.
     func enqueueOutside() { unsafe ecs_enqueue_outside(pointer, executor) }
 

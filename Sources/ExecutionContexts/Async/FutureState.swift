@@ -189,7 +189,7 @@ extension FutureState {
     /// Unlocks, notifies all subscribers and leaves the source, which may cancel that (law 26).
     final func finishCompletionAndUnsubscribe(_ completion: consuming Completion) {
         let source = source()
-        // A source whose last reference is gone notifies nobody, also before it says that it goes.
+        // A source without a reference notifies no subscriber. It may not have reported that yet.
         let sourceWasFreed = unsafe sourceWasFreed || link != nil && source == nil
         unsafe link = nil
         notify(completion)

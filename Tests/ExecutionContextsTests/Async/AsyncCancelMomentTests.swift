@@ -42,7 +42,7 @@ struct AsyncCancelMomentTests {
     private final class Canary: Sendable {}
 
     private final class Captured: @unchecked Sendable {
-        // Unchecked: never set again.
+        // Unchecked: no code sets it after `init`, and reads of a weak reference are atomic.
         private(set) weak var object: Canary?
         init(_ object: Canary?) { self.object = object }
     }

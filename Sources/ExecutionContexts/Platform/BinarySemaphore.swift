@@ -35,6 +35,7 @@ enum BinarySemaphore: Sendable {
     func wait(until deadline: Int64) -> Bool {
         switch self {
         case .real(let semaphore):
+            ec_refuse_wait_in_fork()
             // Dispatch counts from the same instant. An interval may have 32 bits, as on watches.
             let limit = DispatchTime(uptimeNanoseconds: UInt64(max(deadline, 1)))
             return BlockingScope.waiting(then: .whenThereIsRoom) {

@@ -262,9 +262,13 @@ private struct DroppingQueue: ~Copyable {
 
 /// A job that waits in a bounded view.
 private struct WaitingJob: Sendable {
+    /// How the base gets the job.
+    enum Way { case job, barrier, accepted }
+
     let work: Work
     /// Called if the job will not run; nil for plain submissions.
     var refused: (@Sendable (Refusal) -> Void)?
+    var way = Way.job
 }
 
 /// What a bounded view does with a job for which it has no room.
@@ -300,6 +304,9 @@ public struct Overflow: Sendable {
     ///
     /// `tryExecute` throws; plain `execute` traps with a message. Waiting jobs enter in the order
     /// of submission, after delayed jobs that are due.
+    ///
+    /// A barrier that is submitted while such a job enters follows it (law 3); on a serial context
+    /// each job does (law 2). There a `tryExecute` throws if the context itself may refuse.
     public static let wait = Overflow(kind: .wait)
 }
 
@@ -350,7 +357,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
         refusing = base as? any RefusingContext
         self.capacity = capacity
         self.overflow = overflow
-        room = Guarded(Room(capacity: capacity))
+        room = Guarded(Room(capacity: capacity, isSerial: base is any SerialContext))
     }
 
     func execute(_ work: consuming @escaping Work) {
@@ -362,13 +369,16 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     ) {
         // A later `leave`, on another thread, may send the job: bind the submitter's values here.
         var job: WaitingJob? = WaitingJob(work: bound(consume work), refused: consume refused)
-        let isAccepted = room.withLock { room in
-            room.enter() || overflow == .wait && room.hold(&job)
+        let entry = room.withLock { room in
+            let entry = room.enter(.job)
+            if entry == .follows { room.follow(&job) }
+            if entry == .full, overflow == .wait { room.hold(&job) }
+            return entry
         }
-        // If `room` holds the job, a later `leave` sends it. Otherwise ownership moves on to the
+        // If `room` has the job, another thread sends it. Otherwise ownership moves on to the
         // thread that runs the job, which then frees it (law 10).
         guard let job = job.take() else { return }
-        if isAccepted {
+        if entry != .full {
             send(consume job)
         } else if overflow == .callerRuns {
             job.work()
@@ -386,24 +396,32 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     private func admit(
         _ work: consuming @escaping Work, by refusing: (any RefusingContext)? = nil
     ) throws(Refusal) {
-        if room.withLock({ $0.enter() }) {
-            let job = WaitingJob(work: consume work)
-            guard let refusing else { return send(consume job) }
-            // A base that refuses the job frees its closure, by which the job leaves the room.
-            let counted = CountedJob(job: consume job, view: self)
-            try refusing.tryExecute(CompletionGuard.work(for: consume counted))
-        } else if overflow == .callerRuns {
-            work()
-        } else {
-            throw full
+        // Whether a refusing base takes the job has to be known now: it can follow no other job.
+        let entry = room.withLock { $0.enter(.job, mayFollow: refusing == nil) }
+        if entry == .full {
+            guard overflow == .callerRuns else { throw full }
+            return work()
         }
+        guard let refusing else { return submit(WaitingJob(work: consume work), entry) }
+        // A base that refuses the job frees its closure, by which the job leaves the room.
+        let counted = CountedJob(job: WaitingJob(work: consume work), view: self)
+        try refusing.tryExecute(CompletionGuard.work(for: consume counted))
     }
 
     /// Enters above the capacity too: the job was accepted before.
     func enqueue(_ work: consuming @escaping Work) {
-        _ = room.withLock { $0.enter(aboveCapacity: true) }
-        let job = CountedJob(job: WaitingJob(work: consume work), view: self)
-        base.enqueue(CompletionGuard.work(for: consume job))
+        let entry = room.withLock { $0.enter(.accepted) }
+        submit(WaitingJob(work: consume work, way: .accepted), entry)
+    }
+
+    /// Sends a job that has entered, or has it sent after the jobs that it follows.
+    private func submit(_ job: consuming WaitingJob, _ entry: Room.Entry) {
+        if entry == .enters { return send(consume job) }
+        let way = job.way
+        var job: WaitingJob? = WaitingJob(work: bound((consume job).work), way: way)
+        room.withLock { $0.follow(&job) }
+        // They have arrived meanwhile.
+        if let job = job.take() { send(consume job) }
     }
 
     var facts: ContextFacts { .boundedView(of: base) }
@@ -413,11 +431,18 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     // Succession: a job that leaves the room sends the next held job.
 
     private func send(_ job: consuming WaitingJob) {
-        let isPlain = job.refused == nil
+        let (isPlain, way) = (job.refused == nil, job.way)
         let waiting = CountedJob(job: consume job, view: self)
-        if isPlain { return base.execute(CompletionGuard.work(for: consume waiting)) }
-        let (work, refused) = CompletionGuard.closures(for: consume waiting)
-        base.execute(consume work, refused: consume refused)
+        guard isPlain else {
+            let (work, refused) = CompletionGuard.closures(for: consume waiting)
+            return base.execute(consume work, refused: consume refused)
+        }
+        let work = CompletionGuard.work(for: consume waiting)
+        switch way {
+        case .job: base.execute(consume work)
+        case .accepted: base.enqueue(consume work)
+        case .barrier: (base as? any BarrierContext)?.executeBarrier(consume work)
+        }
     }
 
     /// Runs a job that leaves the room, and sends the next held job.
@@ -440,11 +465,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
         }
         unsafe sendAll(consume next) { succession in
             unsafe succession.pointee.phase = .starting
-            while unsafe !succession.pointee.baseRanInline,
-                let next = unsafe succession.pointee.waiting.popFirst()
-            {
-                send(consume next)
-            }
+            while unsafe !succession.pointee.baseRanInline, unsafe sendFirst(of: succession) {}
             unsafe succession.pointee.phase = .running
             job.take()?.work()
         }
@@ -472,9 +493,19 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
             unsafe Frame.enter(Frame.owner(self), note: Int(bitPattern: succession)) {
                 unsafe body(succession)
                 unsafe succession.pointee.phase = .sending
-                while let next = unsafe succession.pointee.waiting.popFirst() { send(consume next) }
+                while unsafe sendFirst(of: succession) {}
             }
         }
+    }
+
+    /// Sends one job that is under way; false if there is none.
+    private func sendFirst(of succession: UnsafeMutablePointer<Succession>) -> Bool {
+        guard let next = unsafe succession.pointee.waiting.popFirst() else { return false }
+        send(consume next)
+        if let follower = room.withLock({ $0.arrive() }) {
+            unsafe succession.pointee.waiting.append(consume follower)
+        }
+        return true
     }
 
     /// The succession of this view that is under way further up this thread's stack.
@@ -490,6 +521,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
         guard let outer = unsafe succession, unsafe outer.pointee.phase == .starting
         else { return false }
         unsafe outer.pointee.baseRanInline = true
+        room.withLock { $0.depart() }
         unsafe outer.pointee.waiting.append(job)
         return true
     }
@@ -498,7 +530,6 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     private struct CountedJob: GuardedJob {
         var job: WaitingJob?
         let view: CountedView
-        var isBarrier = false
 
         var source: JobSource { job.map { JobSource(of: $0.work) } ?? .unknown }
 
@@ -506,7 +537,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
 
         mutating func run() {
             guard let job = job.take() else { return }
-            if isBarrier || !view.defers(job) { view.run(consume job) }
+            if !view.defers(job) { view.run(consume job) }
         }
 
         mutating func refuse(_ refusal: Refusal) {
@@ -527,9 +558,9 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
 
 extension CountedView: BarrierContext where Base: BarrierContext {
     func executeBarrier(_ work: consuming @escaping Work) {
-        guard room.withLock({ $0.enter() }) else { full.stop() }
-        let job = CountedJob(job: WaitingJob(work: consume work), view: self, isBarrier: true)
-        base.executeBarrier(CompletionGuard.work(for: consume job))
+        let entry = room.withLock { $0.enter(.barrier) }
+        if entry == .full { full.stop() }
+        submit(WaitingJob(work: consume work, way: .barrier), entry)
     }
 }
 
@@ -549,32 +580,75 @@ private struct Succession: ~Copyable {
 }
 
 /// The number of jobs that wait on the base, and the jobs held until there is room.
+///
+/// A held job is under way from the moment when there is room for it until the base has it. A
+/// barrier that is submitted meanwhile follows it: it waits here, so that it does not reach the
+/// base first (law 3). On a serial base each job does (law 2).
 private struct Room: ~Copyable {
+    /// What becomes of a submission.
+    enum Entry { case enters, follows, full }
+
     private let capacity: Int
+    private let isSerial: Bool
     private var waiting = 0
     /// The jobs that wait for room; only a job that can be refused does.
     private var held = FIFO<WaitingJob>()
+    private var underWay = 0
+    /// What follows the jobs that are under way. It is sent one job at a time, in order.
+    private var followers = FIFO<WaitingJob>()
+    /// Whether the job that is under way is a follower.
+    private var sendsFollowers = false
 
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int, isSerial: Bool) {
+        self.capacity = capacity
+        self.isSerial = isSerial
+    }
 
-    mutating func enter(aboveCapacity: Bool = false) -> Bool {
-        guard waiting < capacity || aboveCapacity else { return false }
+    mutating func enter(_ way: WaitingJob.Way, mayFollow: Bool = true) -> Entry {
+        guard waiting < capacity || way == .accepted else { return .full }
+        let follows = follows(way)
+        if follows && !mayFollow { return .full }
         waiting += 1
-        return true
+        return follows ? .follows : .enters
+    }
+
+    private func follows(_ way: WaitingJob.Way) -> Bool {
+        sendsFollowers || !followers.isEmpty || underWay > 0 && (isSerial || way == .barrier)
+    }
+
+    /// Takes a job that has entered, if it still follows another.
+    mutating func follow(_ job: inout WaitingJob?) {
+        guard let way = job?.way, follows(way), let job = job.take() else { return }
+        followers.append(job)
     }
 
     /// Keeps a job until there is room; moved, so that its submitter does not free it (law 10).
-    mutating func hold(_ job: inout WaitingJob?) -> Bool {
-        if let job = job.take() { held.append(job) }
-        return true
-    }
+    mutating func hold(_ job: inout WaitingJob?) { if let job = job.take() { held.append(job) } }
 
-    /// Takes one job out of the count, and returns the next held job that may enter, if any. The
-    /// caller frees it outside of the lock (law 9).
+    /// Takes one job out of the count, and returns the next held job that the caller has to send,
+    /// if any. The caller frees it outside of the lock (law 9).
     mutating func leave() -> WaitingJob? {
         waiting -= 1
         guard waiting < capacity, let next = held.popFirst() else { return nil }
         waiting += 1
+        if follows(next.way) {
+            followers.append(next)
+            return nil
+        }
+        underWay += 1
+        return next
+    }
+
+    /// A job is under way again: the base has handed it back.
+    mutating func depart() { underWay += 1 }
+
+    /// The base has a job that was under way. Returns the follower that the caller has to send.
+    mutating func arrive() -> WaitingJob? {
+        underWay -= 1
+        guard underWay == 0 else { return nil }
+        let next = followers.popFirst()
+        sendsFollowers = next != nil
+        if next != nil { underWay = 1 }
         return next
     }
 }

@@ -23,7 +23,7 @@ final class ConfinedJobs: @unchecked Sendable {
     private let additions: InlineAdditions?
     private let ownership = GroupOwnership()
     /// The jobs after the running one.
-    @exclusivity(unchecked) private var waiting = WorkQueue()
+    @exclusivity(unchecked) private var waiting = FIFO<Waiting>()
     /// Whether the context owns the group, and runs a job of it.
     @exclusivity(unchecked) private var isRunning = false
     /// How many jobs have been submitted to the context and have not started.
@@ -47,7 +47,7 @@ final class ConfinedJobs: @unchecked Sendable {
 
     /// Runs a job after the running one, before those that other callers submit. Call it in a job
     /// of the group.
-    func runAfterCurrent(_ job: @escaping Work) { unsafe waiting.append(job) }
+    func runAfterCurrent(_ job: @escaping Work) { unsafe waiting.append(.inJob(job)) }
 
     /// Whether the caller is known to be on the context, and may run a job at once.
     var canRunHere: Bool { context.isCurrent == true && additions?.skipsNow != true }
@@ -89,7 +89,7 @@ final class ConfinedJobs: @unchecked Sendable {
     fileprivate func run(_ job: consuming @escaping ConfinedJob) {
         var job: ConfinedJob? = consume job
         if unsafe isRunning {
-            if let job = job.take() { unsafe waiting.append { job(nil) } }
+            if let job = job.take() { unsafe waiting.append(.onContext(job)) }
             return
         }
         // While another thread answers a dropped job, this one waits for it.
@@ -114,7 +114,7 @@ final class ConfinedJobs: @unchecked Sendable {
         Deadline.without {
             if let job = job.take() { job(refusal) }
             while true {
-                while let next = unsafe waiting.popFirst() { next() }
+                while let next = unsafe waiting.popFirst() { next.run() }
                 switch ownership.next(isOnContext: refusal == nil) {
                 case .call(let left): left()
                 case .isOver(let jobs):
@@ -130,6 +130,19 @@ final class ConfinedJobs: @unchecked Sendable {
     private func fetchJobs() {
         submit(.library("jobs after a dropped one"), false) { [ownership] refusal in
             if let refusal { ownership.drop(refusal) }
+        }
+    }
+}
+
+/// A job that waits for the running one. Each kind is kept as it came, which saves an allocation.
+private enum Waiting {
+    case inJob(Work)
+    case onContext(ConfinedJob)
+
+    func run() {
+        switch self {
+        case .inJob(let job): job()
+        case .onContext(let job): job(nil)
         }
     }
 }

@@ -16,6 +16,32 @@ struct BoundedOrderTests {
         #expect(log.value == Array(0..<10))
     }
 
+    @Test(arguments: 1..<4, 0..<20 as Range<UInt64>)
+    func `Laws 2, 6: a job that a job submits overtakes none that waits for room`(
+        capacity: Int, seed: UInt64
+    ) {
+        let manual = ManualContext()
+        let view = manual.inlineIfCurrent().bounded(to: capacity, overflow: .wait)
+        let rng = Box(SeededRNG(seed: seed))
+        let (submitted, ran) = (Box(0), Box<[Int]>([]))
+        @Sendable func submit() {
+            let number = submitted.withValue { submitted in
+                submitted += 1
+                return submitted - 1
+            }
+            view.submit {
+                ran.withValue { $0.append(number) }
+                let count = rng.withValue { $0.next(below: 3) }
+                for _ in 0..<count where submitted.value < 200 { submit() }
+            }
+        }
+        for _ in 0..<5 {
+            for _ in 0..<4 { submit() }
+            manual.runReady()
+        }
+        #expect(ran.value == Array(0..<submitted.value))
+    }
+
     @Test func `Law 10: a job that waited for room is freed as soon as it has run`() {
         let manual = ManualContext()
         let view = manual.bounded(to: 1, overflow: .wait)

@@ -150,6 +150,30 @@ struct ViewScheduleTests {
         }
     }
 
+    @Test
+    func `Laws 3, 33: under every schedule a barrier overtakes no job that has waited for room`()
+        async
+    {
+        await underEverySchedule("bounded barrier view") { sim, onlooker in
+            let view = sim.global.barrier(named: "base").bounded(to: 4, overflow: .wait)
+            sim.spawn("submitter") {
+                let answers = (0..<5).map { index in
+                    view.submit { onlooker.visit(atMost: 5, "\(index)") }
+                }
+                // At most the first and the last of the five wait now.
+                for answer in answers[1...3] { try? answer.wait() }
+                view.executeBarrier { onlooker.visit("alone") }
+                view.execute { onlooker.visit("after") }
+            }
+            sim.finally("in order") {
+                (0..<5).allSatisfy {
+                    onlooker.firstIndex(of: "\($0)") < onlooker.firstIndex(of: "alone")
+                } && onlooker.firstIndex(of: "alone") < onlooker.firstIndex(of: "after")
+                    && onlooker.log.count == 7
+            }
+        }
+    }
+
     @Test func `Laws 1, 25, 33: under every schedule no job runs after its token was invalidated`()
         async
     {

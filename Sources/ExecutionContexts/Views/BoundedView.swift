@@ -269,6 +269,8 @@ private struct WaitingJob: Sendable {
     /// Called if the job will not run; nil for plain submissions.
     var refused: (@Sendable (Refusal) -> Void)?
     var way = Way.job
+    /// The number that it was sent with; zero for a job that its submitter sends.
+    var number = 0
 }
 
 /// What a bounded view does with a job for which it has no room.
@@ -305,8 +307,8 @@ public struct Overflow: Sendable {
     /// `tryExecute` throws; plain `execute` traps with a message. Waiting jobs enter in the order
     /// of submission, after delayed jobs that are due.
     ///
-    /// A barrier that is submitted while such a job enters follows it (law 3); on a serial context
-    /// each job does (law 2). There a `tryExecute` throws if the context itself may refuse.
+    /// A barrier that is submitted while such a job enters follows it (law 3). Until the barrier
+    /// has entered, a `tryExecute` throws if the context itself may refuse.
     public static let wait = Overflow(kind: .wait)
 }
 
@@ -357,7 +359,8 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
         refusing = base as? any RefusingContext
         self.capacity = capacity
         self.overflow = overflow
-        room = Guarded(Room(capacity: capacity, isSerial: base is any SerialContext))
+        let keepsBarriers = base is any BarrierContext && !(base is any SerialContext)
+        room = Guarded(Room(capacity: capacity, keepsBarriers: keepsBarriers))
     }
 
     func execute(_ work: consuming @escaping Work) {
@@ -474,9 +477,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     /// Sends the next held job, because a job has left the room without running.
     private func leave() {
         guard let next = room.withLock({ $0.leave() }) else { return }
-        if let outer = unsafe succession,
-            unsafe outer.pointee.sendsNext || outer.pointee.phase == .starting
-        {
+        if let outer = unsafe succession, unsafe outer.pointee.sendsNext {
             unsafe outer.pointee.waiting.append(consume next)
         } else {
             unsafe sendAll(consume next) { _ in }
@@ -501,6 +502,7 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
     /// Sends one job that is under way; false if there is none.
     private func sendFirst(of succession: UnsafeMutablePointer<Succession>) -> Bool {
         guard let next = unsafe succession.pointee.waiting.popFirst() else { return false }
+        unsafe succession.pointee.number = next.number
         send(consume next)
         if let follower = room.withLock({ $0.arrive() }) {
             unsafe succession.pointee.waiting.append(consume follower)
@@ -517,11 +519,15 @@ private final class CountedView<Base: ExecutionContext>: ContextDecorator, Refus
 
     /// Whether the base runs `job` inside the call that sends it, before the sending job has begun;
     /// then the job is queued in the succession, and sent later.
+    ///
+    /// Another job that the base runs inside that call is not handed back: the base has put it in
+    /// an order with others (law 3).
     private func defers(_ job: WaitingJob) -> Bool {
-        guard let outer = unsafe succession, unsafe outer.pointee.phase == .starting
+        guard let outer = unsafe succession,
+            unsafe outer.pointee.phase == .starting && outer.pointee.number == job.number
         else { return false }
         unsafe outer.pointee.baseRanInline = true
-        room.withLock { $0.depart() }
+        let job = room.withLock { $0.depart(job) }
         unsafe outer.pointee.waiting.append(job)
         return true
     }
@@ -572,24 +578,27 @@ private struct Succession: ~Copyable {
 
     var phase = Phase.sending
     var waiting = FIFO<WaitingJob>()
+    /// The number of the job that is being sent.
+    var number = 0
     /// Whether the base ran a job inline before this one had begun, so that it was deferred.
     var baseRanInline = false
 
-    /// Whether a job that runs inside this one leaves the sending of its successor to this one.
-    var sendsNext: Bool { phase == .sending || phase == .running && !waiting.isEmpty }
+    /// Whether a job that runs or ends inside this one leaves the sending of its successor to it.
+    var sendsNext: Bool { phase != .running || !waiting.isEmpty }
 }
 
 /// The number of jobs that wait on the base, and the jobs held until there is room.
 ///
 /// A held job is under way from the moment when there is room for it until the base has it. A
-/// barrier that is submitted meanwhile follows it: it waits here, so that it does not reach the
-/// base first (law 3). On a serial base each job does (law 2).
+/// barrier that is submitted meanwhile follows it, and what is submitted next follows the barrier:
+/// they wait here, so that they do not reach the base first (law 3).
 private struct Room: ~Copyable {
     /// What becomes of a submission.
     enum Entry { case enters, follows, full }
 
     private let capacity: Int
-    private let isSerial: Bool
+    /// Whether the base keeps barriers, and runs other jobs beside each other.
+    private let keepsBarriers: Bool
     private var waiting = 0
     /// The jobs that wait for room; only a job that can be refused does.
     private var held = FIFO<WaitingJob>()
@@ -598,10 +607,11 @@ private struct Room: ~Copyable {
     private var followers = FIFO<WaitingJob>()
     /// Whether the job that is under way is a follower.
     private var sendsFollowers = false
+    private var lastNumber = 0
 
-    init(capacity: Int, isSerial: Bool) {
+    init(capacity: Int, keepsBarriers: Bool) {
         self.capacity = capacity
-        self.isSerial = isSerial
+        self.keepsBarriers = keepsBarriers
     }
 
     mutating func enter(_ way: WaitingJob.Way, mayFollow: Bool = true) -> Entry {
@@ -613,7 +623,7 @@ private struct Room: ~Copyable {
     }
 
     private func follows(_ way: WaitingJob.Way) -> Bool {
-        sendsFollowers || !followers.isEmpty || underWay > 0 && (isSerial || way == .barrier)
+        sendsFollowers || !followers.isEmpty || keepsBarriers && way == .barrier && underWay > 0
     }
 
     /// Takes a job that has entered, if it still follows another.
@@ -635,20 +645,25 @@ private struct Room: ~Copyable {
             followers.append(next)
             return nil
         }
-        underWay += 1
-        return next
+        return depart(next)
     }
 
-    /// A job is under way again: the base has handed it back.
-    mutating func depart() { underWay += 1 }
+    /// A job is under way: it was held, or follows, or the base has handed it back. It gets a
+    /// number.
+    mutating func depart(_ job: WaitingJob) -> WaitingJob {
+        underWay += 1
+        lastNumber += 1
+        var job = job
+        job.number = lastNumber
+        return job
+    }
 
     /// The base has a job that was under way. Returns the follower that the caller has to send.
     mutating func arrive() -> WaitingJob? {
         underWay -= 1
         guard underWay == 0 else { return nil }
-        let next = followers.popFirst()
+        let next = followers.popFirst().map { depart($0) }
         sendsFollowers = next != nil
-        if next != nil { underWay = 1 }
         return next
     }
 }

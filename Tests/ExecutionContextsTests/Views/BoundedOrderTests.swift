@@ -42,6 +42,20 @@ struct BoundedOrderTests {
         #expect(ran.value == Array(0..<submitted.value))
     }
 
+    @Test func `Law 1: a job that waited for room may submit, and wait, as one that did not`() {
+        let manual = ManualContext()
+        let view = manual.inlineIfCurrent().bounded(to: 1, overflow: .wait)
+        let ran = Box(0)
+        view.submit {}
+        view.submit {
+            for _ in 0..<3 { view.execute { ran.withValue { $0 += 1 } } }
+            let answer = try? view.submit { 7 }.wait()
+            ran.withValue { $0 += answer ?? 0 }
+        }
+        manual.runReady()
+        #expect(ran.value == 10)
+    }
+
     @Test func `Law 10: a job that waited for room is freed as soon as it has run`() {
         let manual = ManualContext()
         let view = manual.bounded(to: 1, overflow: .wait)

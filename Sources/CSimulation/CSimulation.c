@@ -154,7 +154,22 @@ void ecs_did_add(uint64_t base, int64_t delta, uint64_t time) {
     if (has_counters) simulator.did_add(current, base, delta, time);
 }
 
-void ecs_will_lock(void) { simulator.will_lock(current); }
+void ecs_will_lock(ecs_lock lock, bool waits) {
+    if (current) simulator.will_lock(current, lock, waits);
+}
+// How many locks of the program the thread has.
+static ECS_THREAD_LOCAL uint32_t lock_count;
+void ecs_did_lock(ecs_lock lock) {
+    if (!current) return;
+    lock_count++;
+    simulator.did_lock(current, lock);
+}
+void ecs_did_unlock(ecs_lock lock) {
+    if (current && lock_count && simulator.did_unlock(current, lock)) lock_count--;
+}
+void ecs_did_free_lock(ecs_lock lock) {
+    if (current) simulator.did_free_lock(current, lock);
+}
 void *ecs_current(void) { return current; }
 int64_t ecs_now(void) { return current ? simulator.now(current) : -1; }
 void ecs_will_hand_over(void) { simulator.will_hand_over(current); }

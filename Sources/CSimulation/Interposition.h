@@ -82,10 +82,17 @@ ecs_end ecs_wait(ecs_lock lock, int64_t deadline);
 
 /// Notifies the simulation of a signal to a condition; does nothing outside of simulations.
 void ecs_did_signal(ecs_lock condition, bool to_all);
-/// The calling thread of a simulation takes a lock.
-void ecs_will_lock(void);
+/// The calling thread is about to take a lock, and waits for it if it is taken, or to use a
+/// condition; it has taken the lock; it has released it. The lock or the condition at an address is
+/// gone. Each does nothing outside of simulations.
+void ecs_will_lock(ecs_lock lock, bool waits);
+void ecs_did_lock(ecs_lock lock);
+void ecs_did_unlock(ecs_lock lock);
+void ecs_did_free_lock(ecs_lock lock);
 /// Whether a caller is code of a library whose lock order the program cannot observe.
 bool ecs_has_own_locks(const void *caller);
+/// Whether a caller that uses a lock is code of the program, or uses it for the program.
+bool ecs_locks_for_program(const void *caller);
 /// Whether a caller is Dispatch itself, or C code of Foundation.
 bool ecs_is_system(const void *caller);
 

@@ -124,11 +124,12 @@ bool ecs_read(const void *from, void *to, size_t size) {
     return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == (ssize_t)size;
 }
 
-// The libraries whose code is located in memory: Dispatch, the runtime, the test libraries,
-// Foundation, and the concurrency runtime.
+// The libraries whose code is located in memory: Dispatch, the runtime, the test libraries, what
+// Foundation consists of, Foundation itself, and the concurrency runtime.
 static const char *const names[] = {
-    "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundation.so", "libswift_Concurrency"};
-enum { library_count = sizeof names / sizeof *names, at_foundation = 4, at_concurrency };
+    "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundationEssentials",
+    "libFoundationInternationalization", "lib_FoundationICU", "libFoundation.so", "libswift_Concurrency"};
+enum { library_count = sizeof names / sizeof *names, at_core = 1, at_foundation = 7, at_concurrency };
 static struct {
     uintptr_t start, end;
 } libraries[library_count];
@@ -150,8 +151,8 @@ static bool contains(int library, const void *caller) {
     return (uintptr_t)caller >= libraries[library].start && (uintptr_t)caller < libraries[library].end;
 }
 
-// The runtime locks what it creates once for each type, and a test library what it records for each
-// error. The program cannot observe the order of these locks.
+// The runtime locks what it creates once for each type, a test library what it records for each
+// error, and Foundation its caches. The program cannot observe the order of these locks.
 bool ecs_has_own_locks(const void *caller) {
     for (int library = 1; library < at_foundation; library++)
         if (contains(library, caller)) return true;
@@ -165,8 +166,14 @@ bool ecs_has_own_locks(const void *caller) {
 #define OF_TIME __attribute__((weak))
 #endif
 
+// The address of a function of Foundation's classes of locks.
+static uintptr_t class_of_locks;
+
 // Runs before the first simulation; the libraries are loaded with the program.
-__attribute__((constructor)) static void find_images(void) { dl_iterate_phdr(find_image, NULL); }
+__attribute__((constructor)) static void find_images(void) {
+    dl_iterate_phdr(find_image, NULL);
+    class_of_locks = (uintptr_t)dlsym(RTLD_DEFAULT, "$s10Foundation6NSLockC4lockyyF");
+}
 
 // The library's own waits are in real time, and need the system's clock.
 static int64_t system_now(void) { return ecs_real_time(ecs_uptime); }
@@ -174,6 +181,19 @@ __attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_
 
 // Dispatch serves all threads of the process, by the real clock.
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
+
+// Foundation's classes of locks take them for the program; what else Foundation locks are tables of
+// its own. The functions of one source file are next to each other, and most have no symbol.
+static bool is_class_of_locks(const void *caller) {
+    enum { size_of_file = 1 << 13 };
+    return class_of_locks - (uintptr_t)caller < size_of_file || (uintptr_t)caller - class_of_locks < size_of_file;
+}
+
+bool ecs_locks_for_program(const void *caller) {
+    // Linked statically, the runtime is not to be told from the program.
+    if (!libraries[at_core].end || ecs_has_own_locks(caller) || contains(at_concurrency, caller)) return false;
+    return !contains(at_foundation, caller) || is_class_of_locks(caller);
+}
 
 // Foundation's Swift code calls Dispatch through its Swift library, as the program does. Its C code
 // does not, and creates what it needs once in a process. The concurrency runtime submits jobs of

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// A job can be paused while it holds a lock of the system. A simulated thread that finds the lock
-// taken waits in the simulation, where the holder can continue. So does one that waits for a
+// Before a simulated thread takes a lock of the program, another one may run. One that finds the
+// lock taken waits in the simulation, where the holder can continue. So does one that waits for a
 // condition.
 
 enum { thread_mask = 0x3fffffff };
@@ -35,7 +35,7 @@ lock_slowly mutex_lock_slowly __asm__("$s15Synchronization12_MutexHandleV9_lockS
 
 __attribute__((weak)) SWIFT_CALL void mutex_lock_slowly(
     uint32_t thread, __attribute__((swift_context)) _Atomic(uint32_t) *word) {
-    ecs_lock lock = {(const uint32_t *)word, (const uint32_t *)word};
+    ecs_lock lock = {ecs_mutex, (const uint32_t *)word, (const uint32_t *)word};
     while (ecs_wait(lock, INT64_MAX)) {
         uint32_t none = 0;
         // Acquiring, as the library does it.
@@ -50,31 +50,141 @@ __attribute__((weak)) SWIFT_CALL void mutex_lock_slowly(
 
 #ifdef __GLIBC__
 static ecs_lock lock_of(const pthread_mutex_t *mutex) {
-    return (ecs_lock){(const uint32_t *)&mutex->__data.__lock, (const uint32_t *)&mutex->__data.__owner};
+    return (ecs_lock){
+        ecs_mutex, (const uint32_t *)&mutex->__data.__lock, (const uint32_t *)&mutex->__data.__owner};
 }
+
+typedef int on_mutex(pthread_mutex_t *);
 
 static int try_lock(pthread_mutex_t *mutex) {
     static void *known;
-    typedef int function(pthread_mutex_t *);
-    return ((function *)ecs_original(&known, "pthread_mutex_trylock", NULL))(mutex);
+    return ((on_mutex *)ecs_original(&known, "pthread_mutex_trylock", NULL))(mutex);
 }
 
+// Whether the calling thread has the lock now: a robust one may be in another state than expected.
+static bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
+
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
+    if (is_seen) ecs_will_lock(lock_of(mutex), false);
     int result = try_lock(mutex);
-    if (!result && ecs_current() && !ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
+    if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
     return result;
 }
 
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     static void *known;
-    typedef int function(pthread_mutex_t *);
-    if (ecs_current()) {
-        if (!ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
-        int result;
+    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
+    if (is_seen) ecs_will_lock(lock_of(mutex), true);
+    int result = EBUSY;
+    if (ecs_current())
         while ((result = try_lock(mutex)) == EBUSY && ecs_wait(lock_of(mutex), INT64_MAX)) {}
-        if (result != EBUSY) return result;
-    }
-    return ((function *)ecs_original(&known, "pthread_mutex_lock", NULL))(mutex);
+    // Only a thread outside can release it.
+    if (result == EBUSY) result = ((on_mutex *)ecs_original(&known, "pthread_mutex_lock", NULL))(mutex);
+    if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
+    return result;
+}
+
+static int unlock(pthread_mutex_t *mutex, bool is_seen) {
+    static void *known;
+    int result = ((on_mutex *)ecs_original(&known, "pthread_mutex_unlock", NULL))(mutex);
+    // Not of a lock of the runtime: the simulation may need it.
+    if (is_seen && !result) ecs_did_unlock(lock_of(mutex));
+    return result;
+}
+
+// No scheduling point: a thread that is paused there would keep what an invariant or the next
+// schedule may need, such as the lock of a test's log.
+__attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    return unlock(mutex, ecs_current() && ecs_locks_for_program(__builtin_return_address(0)));
+}
+
+// Another lock may be at the same address later, and was there before.
+__attribute__((weak)) int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
+    static void *known;
+    typedef int function(pthread_mutex_t *, const pthread_mutexattr_t *);
+    if (ecs_locks_for_program(__builtin_return_address(0))) ecs_did_free_lock(lock_of(mutex));
+    return ((function *)ecs_original(&known, "pthread_mutex_init", NULL))(mutex, attributes);
+}
+
+__attribute__((weak)) int pthread_mutex_destroy(pthread_mutex_t *mutex) {
+    static void *known;
+    if (ecs_locks_for_program(__builtin_return_address(0))) ecs_did_free_lock(lock_of(mutex));
+    return ((on_mutex *)ecs_original(&known, "pthread_mutex_destroy", NULL))(mutex);
+}
+
+// A lock for readers and writers. Who reads is not in its memory: the simulation keeps it.
+static ecs_lock for_reading(const pthread_rwlock_t *lock) {
+    return (ecs_lock){ecs_reads, (const uint32_t *)lock, NULL};
+}
+static ecs_lock for_writing(const pthread_rwlock_t *lock) {
+    return (ecs_lock){ecs_writes, (const uint32_t *)lock, NULL};
+}
+
+typedef int on_rwlock(pthread_rwlock_t *);
+
+static int try_to_read(pthread_rwlock_t *lock) {
+    static void *known;
+    return ((on_rwlock *)ecs_original(&known, "pthread_rwlock_tryrdlock", NULL))(lock);
+}
+
+static int try_to_write(pthread_rwlock_t *lock) {
+    static void *known;
+    return ((on_rwlock *)ecs_original(&known, "pthread_rwlock_trywrlock", NULL))(lock);
+}
+
+static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const void *caller) {
+    bool is_seen = ecs_current() && ecs_locks_for_program(caller);
+    if (is_seen) ecs_will_lock(seen, false);
+    int result = try(lock);
+    if (is_seen && !result) ecs_did_lock(seen);
+    return result;
+}
+
+static int take_seen(
+    pthread_rwlock_t *lock, on_rwlock *try, on_rwlock *take, ecs_lock seen, const void *caller) {
+    if (!ecs_current() || !ecs_locks_for_program(caller)) return take(lock);
+    ecs_will_lock(seen, true);
+    int result;
+    while ((result = try(lock)) == EBUSY && ecs_wait(seen, INT64_MAX)) {}
+    // Only a thread outside can release it.
+    if (result == EBUSY) result = take(lock);
+    if (!result) ecs_did_lock(seen);
+    return result;
+}
+
+__attribute__((weak)) int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+    return try_seen(lock, try_to_read, for_reading(lock), __builtin_return_address(0));
+}
+
+__attribute__((weak)) int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+    return try_seen(lock, try_to_write, for_writing(lock), __builtin_return_address(0));
+}
+
+__attribute__((weak)) int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    static void *known;
+    on_rwlock *take = (on_rwlock *)ecs_original(&known, "pthread_rwlock_rdlock", NULL);
+    return take_seen(lock, try_to_read, take, for_reading(lock), __builtin_return_address(0));
+}
+
+__attribute__((weak)) int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    static void *known;
+    on_rwlock *take = (on_rwlock *)ecs_original(&known, "pthread_rwlock_wrlock", NULL);
+    return take_seen(lock, try_to_write, take, for_writing(lock), __builtin_return_address(0));
+}
+
+__attribute__((weak)) int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    static void *known;
+    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
+    int result = ((on_rwlock *)ecs_original(&known, "pthread_rwlock_unlock", NULL))(lock);
+    if (is_seen && !result) ecs_did_unlock(for_writing(lock));
+    return result;
+}
+
+__attribute__((weak)) int pthread_rwlock_destroy(pthread_rwlock_t *lock) {
+    static void *known;
+    if (ecs_locks_for_program(__builtin_return_address(0))) ecs_did_free_lock(for_writing(lock));
+    return ((on_rwlock *)ecs_original(&known, "pthread_rwlock_destroy", NULL))(lock);
 }
 
 // The simulated time at which a wait ends. The argument is a date or an uptime: the condition knows
@@ -91,10 +201,12 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
     typedef int function(pthread_mutex_t *, const struct timespec *);
     if (ecs_current()) {
         int64_t deadline = simulated(date);
-        if (!ecs_has_own_locks(__builtin_return_address(0))) ecs_will_lock();
+        bool is_seen = ecs_locks_for_program(__builtin_return_address(0));
+        if (is_seen) ecs_will_lock(lock_of(mutex), ecs_now() < deadline);
         int result;
         while ((result = try_lock(mutex)) == EBUSY && ecs_now() < deadline
                && ecs_wait(lock_of(mutex), deadline)) {}
+        if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
         if (result != EBUSY) return result;
         if (ecs_now() >= deadline) return ETIMEDOUT;
     }
@@ -102,7 +214,7 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
 }
 
 static ecs_lock condition_of(const pthread_cond_t *condition) {
-    return (ecs_lock){(const uint32_t *)condition, NULL};
+    return (ecs_lock){ecs_condition, (const uint32_t *)condition, NULL};
 }
 
 // Whether a wait takes place in the simulation. This is decided before the mutex is unlocked: a
@@ -116,7 +228,7 @@ static bool waits_in_simulation(const void *caller) {
 // Waits in the simulation for a signal. Between the unlocking and the wait no other simulated
 // thread runs.
 static ecs_end wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline) {
-    pthread_mutex_unlock(mutex);
+    unlock(mutex, true);
     ecs_end end = ecs_wait(condition_of(condition), deadline);
     pthread_mutex_lock(mutex);
     return end;
@@ -126,22 +238,36 @@ static ecs_end wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex
 static const char version[] = "GLIBC_2.3.2";
 typedef int on_condition(pthread_cond_t *);
 
+// A signal without the mutex may come between a waiter's look and its wait.
+static void will_use(pthread_cond_t *condition, const void *caller) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_will_lock(condition_of(condition), true);
+}
+
 __attribute__((weak)) int pthread_cond_signal(pthread_cond_t *condition) {
     static void *known;
+    will_use(condition, __builtin_return_address(0));
     ecs_did_signal(condition_of(condition), false);
     return ((on_condition *)ecs_original(&known, "pthread_cond_signal", version))(condition);
 }
 
 __attribute__((weak)) int pthread_cond_broadcast(pthread_cond_t *condition) {
     static void *known;
+    will_use(condition, __builtin_return_address(0));
     ecs_did_signal(condition_of(condition), true);
     return ((on_condition *)ecs_original(&known, "pthread_cond_broadcast", version))(condition);
+}
+
+__attribute__((weak)) int pthread_cond_destroy(pthread_cond_t *condition) {
+    static void *known;
+    if (ecs_locks_for_program(__builtin_return_address(0))) ecs_did_free_lock(condition_of(condition));
+    return ((on_condition *)ecs_original(&known, "pthread_cond_destroy", version))(condition);
 }
 
 __attribute__((weak)) int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     static void *known;
     typedef int function(pthread_cond_t *, pthread_mutex_t *);
     if (waits_in_simulation(__builtin_return_address(0))) {
+        will_use(condition, __builtin_return_address(0));
         wait_for_signal(condition, mutex, INT64_MAX);
         return 0;
     }
@@ -153,8 +279,14 @@ __attribute__((weak)) int pthread_cond_timedwait(
     static void *known;
     typedef int function(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
     if (waits_in_simulation(__builtin_return_address(0))) {
+        will_use(condition, __builtin_return_address(0));
         int64_t deadline = simulated(date);
-        if (ecs_now() >= deadline) return ETIMEDOUT;
+        if (ecs_now() >= deadline) {
+            // Meanwhile another thread may take the mutex.
+            unlock(mutex, true);
+            pthread_mutex_lock(mutex);
+            return ETIMEDOUT;
+        }
         return wait_for_signal(condition, mutex, deadline) == ecs_late ? ETIMEDOUT : 0;
     }
     return ((function *)ecs_original(&known, "pthread_cond_timedwait", version))(condition, mutex, date);

@@ -1,6 +1,7 @@
+internal import ExecutionContexts
 internal import Foundation
 
-/// A value behind a lock that the thread sanitizer understands.
+/// A value behind a lock that the thread sanitizer understands, and that is no scheduling point.
 package final class Locked<Value>: @unchecked Sendable {
     // Unchecked: `value` is reached only under `lock`.
     private let lock = NSLock()
@@ -9,7 +10,7 @@ package final class Locked<Value>: @unchecked Sendable {
     package init(_ value: Value) { self.value = value }
 
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        lock.lock()
+        SimulationHooks.undivided { lock.lock() }
         defer { lock.unlock() }
         return try body(&value)
     }

@@ -1,3 +1,4 @@
+import ExecutionContexts
 import Foundation
 
 /// A value behind a lock that no simulation sees: its uses are no scheduling points.
@@ -15,7 +16,7 @@ package final class Box<Value: Sendable>: @unchecked Sendable {
 
     @discardableResult
     package func withValue<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        lock.lock()
+        SimulationHooks.undivided { lock.lock() }
         defer { lock.unlock() }
         return try body(&stored)
     }

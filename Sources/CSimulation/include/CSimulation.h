@@ -14,9 +14,11 @@ typedef struct {
     uintptr_t implementation;
 } ecs_executor;
 
-/// What a thread waits for in the system. A lock has a word that is zero while it is free, and the
-/// word with its holder. A condition has its address and no holder.
+/// What a thread waits for in the system. A mutex has a word that is zero while it is free, and the
+/// word with its holder. A condition, and a lock for readers and writers, has its address.
+typedef enum { ecs_mutex, ecs_condition, ecs_reads, ecs_writes } ecs_lock_kind;
 typedef struct {
+    ecs_lock_kind kind;
     const uint32_t *_Nonnull word;
     const uint32_t *_Nullable holder;
 } ecs_lock;
@@ -78,8 +80,13 @@ typedef struct {
     ecs_end (*_Nonnull wait)(void *_Nonnull simulation, ecs_lock lock, int64_t deadline);
     /// The calling thread signals a system condition to one waiting thread, or to all.
     void (*_Nonnull did_signal)(void *_Nonnull simulation, ecs_lock condition, bool to_all);
-    /// The calling thread takes a lock of the system.
-    void (*_Nonnull will_lock)(void *_Nonnull simulation);
+    /// The calling thread is about to take a lock of the system, and waits for it if it is taken,
+    /// or to use a condition; it has taken the lock; it has released it, and the simulation knew
+    /// that it had it. The lock or the condition at an address is gone.
+    void (*_Nonnull will_lock)(void *_Nonnull simulation, ecs_lock lock, bool waits);
+    void (*_Nonnull did_lock)(void *_Nonnull simulation, ecs_lock lock);
+    bool (*_Nonnull did_unlock)(void *_Nonnull simulation, ecs_lock lock);
+    void (*_Nonnull did_free_lock)(void *_Nonnull simulation, ecs_lock lock);
     /// The calling thread created a semaphore with a value, or a group; `for_system` if the
     /// system's own code created it for itself.
     void (*_Nonnull did_make)(void *_Nonnull simulation, ecs_counter counter, intptr_t value, bool for_system);

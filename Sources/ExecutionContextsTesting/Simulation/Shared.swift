@@ -14,8 +14,8 @@
 /// ```
 ///
 /// If one thread is about to write the variable while another one is about to read or write it, the
-/// simulation fails with `.dataRace` and names both lines. The guard may be a lock of the system,
-/// which the simulation does not see: then two threads never get that far at once.
+/// simulation fails with `.dataRace` and names both lines. The guard may be one that the simulation
+/// does not see, as a `Mutex`: then two threads never get that far at once.
 ///
 /// Outside of a simulation each access takes a lock, so there is no data race.
 @propertyWrapper

@@ -24,7 +24,7 @@ internal import Foundation
 /// Besides failures of `invariant` and `finally`, it finds deadlocks, lost wake-ups, programs that
 /// never end, locks taken in opposite orders, leftover work and errors. Each finding is real: it
 /// happened in the shipped code, under that schedule (law 33). It reports what the simulation
-/// cannot control: foreign threads, real time, locks of the system.
+/// cannot control, as foreign threads and real time.
 ///
 /// `.global` and `.pool`, the defaults of code that is given no context, are simulated, too: as
 /// `sim.global`, in simulated time.

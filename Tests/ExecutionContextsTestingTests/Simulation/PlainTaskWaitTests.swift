@@ -179,10 +179,12 @@ struct PlainTaskWaitTests {
         #expect(run(toAll: true).failure == nil)
     }
 
-    @Test func `Law 33: locks of the system are no proof`() {
+    @Test func `Law 33: a mutex that is waited for is no proof`() {
         let report = search("locks", schedules: 100, strategy: .exhaustive) { sim in
-            let lock = NSLock()
-            for name in ["a", "b"] { sim.spawn(name) { lock.withLock { sim.step() } } }
+            let waits = Waits()
+            for name in ["a", "b"] {
+                sim.spawn(name) { waits.count.withLock { _ in sim.step() } }
+            }
         }
         #expect(!report.isComplete && report.failure == nil)
     }

@@ -97,8 +97,9 @@ struct Diagnosis {
             return
                 "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals: replace the outside thread, such as that of Process, with a test double (law 33)"
         case .systemLock(let lock):
-            let holder = scheduler.holder(of: lock).map { ", which '\($0.name)' holds" } ?? ""
-            return "'\(thread.name)' waits for a lock of the system\(holder)"
+            let holder = holders(of: thread).map { ", which '\($0.name)' holds" }.joined()
+            let name = scheduler.names.name(of: lock.word).map { "'\($0)'" }
+            return "'\(thread.name)' waits for \(name ?? "a lock of the system")\(holder)"
         case .counter(let counter):
             let name = scheduler.name(of: counter)
             return "'\(thread.name)' waits for '\(name)', \(users(of: counter))"
@@ -168,7 +169,7 @@ struct Diagnosis {
             let holder = word.holder
             return scheduler.threads.filter { $0.number == holder && holder != 0 }
         case .systemLock(let lock):
-            return [scheduler.holder(of: lock)].compactMap(\.self)
+            return [scheduler.holder(of: lock, for: thread)].compactMap(\.self)
         case .counter(let counter):
             return holders(of: scheduler.counters[counter])
         case .coordinator(let word, let writer, let writeContext):

@@ -48,49 +48,6 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
-    /// Whether the calling thread waits for a condition in the program's code.
-    var waitsForConditions: Bool {
-        guard thread != nil, let scheduler, scheduler.phase != .over else { return false }
-        return !isLooking && !HiddenFromSanitizer.isActive
-    }
-
-    /// Waits until a lock is free, a condition is signalled or the deadline passes. The simulation
-    /// does not wait where an outside thread holds the lock.
-    func wait(for lock: SystemLock, until deadline: Int64) -> ecs_end {
-        guard let thread, let scheduler, !isLooking else { return ecs_not_waited }
-        if scheduler.phase == .checking {
-            // The lookup may itself wait for a lock of the runtime.
-            isLooking = true
-            defer { isLooking = false }
-            if lock.isCondition || scheduler.holder(of: lock) != nil {
-                scheduler.refuseToWait(thread)
-            }
-            return ecs_not_waited
-        }
-        // The runtime may wait for a lock of its own while the scheduler runs.
-        if HiddenFromSanitizer.isActive { return ecs_not_waited }
-        HiddenFromSanitizer.begin()
-        defer { HiddenFromSanitizer.end() }
-        return scheduler.wait(thread, for: lock, until: deadline)
-    }
-
-    /// This thread signals a condition of the system.
-    func didSignal(_ condition: SystemLock, toAll: Bool) {
-        if HiddenFromSanitizer.isActive { return }
-        HiddenFromSanitizer.begin()
-        scheduler?.didSignal(condition, toAll: toAll)
-        HiddenFromSanitizer.end()
-    }
-
-    /// This thread takes a lock of the system: orders of those are not tried. In a program with
-    /// tasks, the orders of all steps are, and the runtime itself has such locks.
-    func willLock() {
-        guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
-        scheduler.memory?.synchronize(thread.id)
-        guard let log = scheduler.log, log.isOpen, !log.hasTasks else { return }
-        scheduler.chooser.orders?.isCut = true
-    }
-
     /// A task begins on this thread.
     func didStart(_ name: String?) {
         HiddenFromSanitizer.begin()

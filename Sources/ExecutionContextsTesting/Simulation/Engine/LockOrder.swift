@@ -29,6 +29,11 @@ struct LockOrder {
         return found
     }
 
+    /// The lock is gone, and another one may have its address.
+    mutating func forget(_ lock: Word) {
+        if !edges.isEmpty { edges.removeAll { $0.from == lock || $0.to == lock } }
+    }
+
     /// The first thread on a path of attempts by other threads that leads from one lock to another.
     private func path(
         from: Word, to: Word, not thread: Int, guards: [Word]
@@ -51,10 +56,13 @@ struct LockOrder {
 }
 
 extension SimulationScheduler {
-    /// Records that a thread tries a lock while it holds others; a cycle of such orders is a
-    /// finding.
+    /// Records that a thread is about to take a lock while it holds others; a cycle of such orders
+    /// is a finding.
     func noteOrder(_ owner: Word, _ thread: SimulatedThread) {
-        guard inversion == nil, let found = order.add(owner, held: thread.held, by: thread.id)
+        // A lock that the thread has already it does not wait for.
+        guard inversion == nil, phase == .running, !thread.held.isEmpty,
+            !thread.held.contains(owner),
+            let found = order.add(owner, held: thread.held, by: thread.id)
         else { return }
         let (lock, other) = (
             names.name(of: owner) ?? "a lock", names.name(of: found.lock) ?? "another"

@@ -55,9 +55,9 @@ extension SimulationScheduler {
         while rest != 0 {
             let id = rest.trailingZeroBitCount
             rest &= rest - 1
-            if let lock = threads[id].entering, lock.holder != 0 {
+            if let lock = threads[id].entering, isTaken(lock, for: threads[id]) {
                 blocked |= 1 << UInt64(id)
-                refused.append((id, lock))
+                refused.append((id, lock.word))
             } else if !threads[id].isQueued {
                 othersQueue = false
             }

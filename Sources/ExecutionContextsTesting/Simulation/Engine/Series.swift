@@ -131,7 +131,7 @@ extension Search {
         let text =
             "Simulation '\(settings.name)': no thread was interrupted, since none reached a scheduling point between "
             + "its beginning and its end. So no interleaving was tested. Make shared variables Tracked, or guard them with the library's "
-            + "primitives; a lock of the system is no scheduling point (law 33).\n"
+            + "primitives; an access of a Mutex that is free is no scheduling point (law 33).\n"
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -21,6 +21,18 @@ final class SimulatedThread: @unchecked Sendable {
         case coordinator(Word, writer: Word, writeContext: String)
     }
 
+    /// A lock of the library, or of the system.
+    enum EnteredLock {
+        case own(Word), system(SystemLock)
+
+        var word: Word {
+            switch self {
+            case .own(let word): word
+            case .system(let lock): lock.word
+            }
+        }
+    }
+
     /// One job of a context that the thread is running.
     struct Running {
         let queue: SimulatedJobQueue
@@ -81,10 +93,12 @@ final class SimulatedThread: @unchecked Sendable {
     var waitNumber = 0
     /// What it will wait for when it next parks.
     var awaited: Wait?
-    /// The locks that it holds, by their owners' words.
+    /// The locks that it holds, by their owners' words; and those of the system that it has taken
+    /// to read.
     var held: [Word] = []
+    var reading: [Word] = []
     /// The lock that it is about to take, and waits for if it is taken.
-    var entering: Word?
+    var entering: EnteredLock?
     /// Whether it has found that lock taken, and waits in the lock's own queue.
     var isQueued = false
     /// The last lock that it found taken.
@@ -124,10 +138,15 @@ final class SimulatedThread: @unchecked Sendable {
         isOfTasks = true
     }
 
+    /// Whether it has taken a lock of the system.
+    func has(_ lock: SystemLock) -> Bool {
+        held.contains(lock.word) || reading.contains(lock.word)
+    }
+
     /// Whether it may run tasks of a later schedule: it is between two jobs, and holds nothing.
     var isReusable: Bool {
         isOfTasks && state == .idle && host == nil && next == nil && undivided == 0 && held.isEmpty
-            && running.isEmpty && dispatchFrames.isEmpty
+            && reading.isEmpty && running.isEmpty && dispatchFrames.isEmpty
     }
 
     /// Makes it a thread of a new schedule.

@@ -33,8 +33,8 @@ extension SimulationScheduler {
     }
 
     func willEnter(_ owner: Word, by thread: SimulatedThread, waits: Bool) {
-        if !thread.held.isEmpty, phase == .running { noteOrder(owner, thread) }
-        if waits { thread.entering = owner }
+        noteOrder(owner, thread)
+        if waits { thread.entering = .own(owner) }
         point(thread, for: Intent(.writes, owner))
         thread.entering = nil
         pass(.acquires, owner, by: thread)
@@ -82,57 +82,6 @@ extension SimulationScheduler {
         let wasWoken = thread.hasToken || thread.wasWoken
         thread.hasToken = false
         return wasWoken
-    }
-
-    /// Runs other threads until a system lock is free, a condition is signalled or the deadline
-    /// passes.
-    func wait(_ thread: SimulatedThread, for lock: SystemLock, until deadline: Int64) -> ecs_end {
-        guard phase != .over else { return ecs_not_waited }
-        if !lock.isCondition {
-            guard let holder = holder(of: lock) else { return ecs_not_waited }
-            // The library traps with a message of its own.
-            if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
-        }
-        step(thread)
-        thread.wait = .systemLock(lock)
-        thread.deadline = deadline
-        thread.isSignalled = false
-        thread.waitNumber = steps
-        trace?.add(
-            thread,
-            lock.isCondition
-                ? .waits("a condition of the system") : .isRefused("a lock of the system"))
-        lockWaiters |= 1 << UInt64(thread.id)
-        if deadline != .max { timed |= 1 << UInt64(thread.id) }
-        pass(from: thread, choose(thread, stays: false))
-        lockWaiters &= ~(1 << UInt64(thread.id))
-        timed &= ~(1 << UInt64(thread.id))
-        thread.wait = .nothing
-        chooser.orders?.isCut = true
-        memory?.synchronize(thread.id)
-        return isOver(lock, thread) ? ecs_free : ecs_late
-    }
-
-    /// Ends the wait of the thread that has waited longest for a condition, or of all of them.
-    func didSignal(_ condition: SystemLock, toAll: Bool) {
-        chooser.orders?.isCut = true
-        let waiting = threads.filter { thread in
-            guard lockWaiters & 1 << UInt64(thread.id) != 0, !thread.isSignalled,
-                case .systemLock(let lock) = thread.wait
-            else { return false }
-            return lock.isCondition && lock.isSame(as: condition)
-        }.sorted { $0.waitNumber < $1.waitNumber }
-        for thread in toAll ? waiting[...] : waiting.prefix(1) { thread.isSignalled = true }
-    }
-
-    private func isOver(_ lock: SystemLock, _ thread: SimulatedThread) -> Bool {
-        lock.isCondition ? thread.isSignalled : !lock.isTaken
-    }
-
-    /// The thread that holds a lock of the system.
-    func holder(of lock: SystemLock) -> SimulatedThread? {
-        let number = lock.holder
-        return threads.first { !$0.isDone && number != 0 && $0.host?.systemNumber == number }
     }
 
     /// The candidates, except those that wait for a taken lock.

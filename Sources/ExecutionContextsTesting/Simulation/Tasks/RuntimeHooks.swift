@@ -28,7 +28,10 @@ enum RuntimeHooks {
                 waits: { unsafe HostThread.of($0).waitsForConditions },
                 wait: { unsafe HostThread.of($0).wait(for: SystemLock($1), until: $2) },
                 did_signal: { unsafe HostThread.of($0).didSignal(SystemLock($1), toAll: $2) },
-                will_lock: { unsafe HostThread.of($0).willLock() },
+                will_lock: { unsafe HostThread.of($0).willLock(SystemLock($1), waits: $2) },
+                did_lock: { unsafe HostThread.of($0).didLock(SystemLock($1)) },
+                did_unlock: { unsafe HostThread.of($0).didUnlock(SystemLock($1)) },
+                did_free_lock: { unsafe HostThread.of($0).didFree(SystemLock($1)) },
                 did_make: { simulation, counter, value, isForSystem in
                     unsafe HostThread.of(simulation).didMake(
                         SystemCounter(counter), value, isForSystem: isForSystem)
@@ -234,9 +237,12 @@ private final class SuspendingExecutor: SerialExecutor {
     /// Whether it is a `Mutex`, which traps if its owner takes it again.
     var trapsOnReentry: Bool { unsafe lock.word == lock.holder }
 
-    var isCondition: Bool { unsafe lock.holder == nil }
+    var kind: ecs_lock_kind { unsafe lock.kind }
 
-    func isSame(as other: SystemLock) -> Bool { unsafe lock.word == other.lock.word }
+    var isCondition: Bool { kind == ecs_condition }
+
+    /// What identifies it while it is alive.
+    var word: Word { unsafe Word(lock.word) }
 
     /// The system's number of the thread that holds it.
     var holder: UInt32 { unsafe ecs_holder(lock) }

@@ -1,0 +1,141 @@
+internal import CSimulation
+internal import ExecutionContexts
+
+// Locks and conditions of the system, which code of the program uses as it is.
+//
+// A simulated thread takes a lock of the library where the simulation sees it queue. One of the
+// system it takes where it is free. The lock's own memory says whether it is, and who holds it.
+extension SimulationScheduler {
+    /// A thread is about to take a lock, or to use a condition, at a scheduling point.
+    func willLock(_ lock: SystemLock, by thread: SimulatedThread, waits: Bool) {
+        let word = lock.word
+        if names.name(of: word) == nil {
+            names.add(word, lock.isCondition ? "a condition" : "a lock")
+        }
+        guard lock.kind == ecs_mutex else {
+            // Several threads may read, or wait, at a time. Not all orders of that are tried.
+            point(thread, for: Intent(lock.kind == ecs_reads ? .reads : .writes, word))
+            log?.add(.writes, word)
+            if log?.isOpen == true { chooser.orders?.isCut = true }
+            return
+        }
+        if waits {
+            noteOrder(word, thread)
+            thread.entering = .system(lock)
+        }
+        point(thread, for: Intent(.writes, word))
+        thread.entering = nil
+        // No other thread runs between this check and the operation that follows.
+        let isTaken = lock.isTaken
+        if isTaken || !waits { log?.add(.writes, word) }
+        if waits { return }
+        if isTaken { trace?.add(thread, .isRefused(name(of: lock))) }
+        // A section without a scheduling point runs as a whole, and no try finds it taken.
+        if log?.isOpen == true { chooser.orders?.isCut = true }
+    }
+
+    func didLock(_ lock: SystemLock, by thread: SimulatedThread) {
+        if lock.kind == ecs_reads {
+            thread.reading.append(lock.word)
+        } else {
+            thread.held.append(lock.word)
+            log?.add(.acquires, lock.word)
+        }
+        trace?.add(thread, .enters(name(of: lock)))
+    }
+
+    func didUnlock(_ lock: SystemLock, by thread: SimulatedThread) {
+        if let index = thread.held.lastIndex(of: lock.word) {
+            thread.held.remove(at: index)
+        } else if let index = thread.reading.lastIndex(of: lock.word) {
+            thread.reading.remove(at: index)
+        }
+        log?.add(.releases, lock.word)
+        trace?.add(thread, .leaves(name(of: lock)))
+    }
+
+    /// Another object may have the address.
+    func didFree(_ lock: SystemLock) {
+        order.forget(lock.word)
+        names.forget(lock.word)
+        objects.forget(lock.word)
+        log?.forget(lock.word)
+    }
+
+    /// Its name in messages; they are numbered in the order of their first use.
+    func name(of lock: SystemLock) -> String {
+        names.name(of: lock.word)
+            ?? (lock.isCondition ? "a condition of the system" : "a lock of the system")
+    }
+
+    /// Whether a thread that is about to take a lock would have to wait for another one.
+    func isTaken(_ lock: SimulatedThread.EnteredLock, for thread: SimulatedThread) -> Bool {
+        switch lock {
+        case .own(let word): word.holder != 0
+        case .system(let lock): holder(of: lock, for: thread).map { $0 !== thread } ?? false
+        }
+    }
+
+    /// Runs other threads until a system lock is free, a condition is signalled or the deadline
+    /// passes.
+    func wait(_ thread: SimulatedThread, for lock: SystemLock, until deadline: Int64) -> ecs_end {
+        guard phase != .over else { return ecs_not_waited }
+        if !lock.isCondition {
+            guard let holder = holder(of: lock, for: thread) else { return ecs_not_waited }
+            // The library traps with a message of its own.
+            if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
+        }
+        step(thread)
+        thread.wait = .systemLock(lock)
+        thread.deadline = deadline
+        thread.isSignalled = false
+        thread.waitNumber = steps
+        let name = name(of: lock)
+        trace?.add(thread, lock.isCondition ? .waits(name) : .isRefused(name))
+        lockWaiters |= 1 << UInt64(thread.id)
+        if deadline != .max { timed |= 1 << UInt64(thread.id) }
+        pass(from: thread, choose(thread, stays: false))
+        lockWaiters &= ~(1 << UInt64(thread.id))
+        timed &= ~(1 << UInt64(thread.id))
+        thread.wait = .nothing
+        chooser.orders?.isCut = true
+        memory?.synchronize(thread.id)
+        return isOver(lock, thread) ? ecs_free : ecs_late
+    }
+
+    /// Ends the wait of the thread that has waited longest for a condition, or of all of them.
+    func didSignal(_ condition: SystemLock, toAll: Bool) {
+        chooser.orders?.isCut = true
+        let waiting = threads.filter { thread in
+            guard lockWaiters & 1 << UInt64(thread.id) != 0, !thread.isSignalled,
+                case .systemLock(let lock) = thread.wait
+            else { return false }
+            return lock.isCondition && lock.word == condition.word
+        }.sorted { $0.waitNumber < $1.waitNumber }
+        for thread in toAll ? waiting[...] : waiting.prefix(1) { thread.isSignalled = true }
+    }
+
+    func isOver(_ lock: SystemLock, _ thread: SimulatedThread) -> Bool {
+        switch lock.kind {
+        case ecs_mutex: !lock.isTaken
+        case ecs_condition: thread.isSignalled
+        default: holder(of: lock, for: thread) == nil
+        }
+    }
+
+    /// The thread for which another one has to wait that takes a lock of the system.
+    ///
+    /// One that reads waits for itself if it wants to write. One that writes does not wait: the
+    /// system tells it so.
+    func holder(of lock: SystemLock, for waiter: SimulatedThread) -> SimulatedThread? {
+        let (number, word) = (lock.holder, lock.word)
+        return threads.first { thread in
+            switch lock.kind {
+            case ecs_mutex:
+                !thread.isDone && number != 0 && thread.host?.systemNumber == number
+            case ecs_writes where thread.reading.contains(word): true
+            default: thread !== waiter && thread.held.contains(word)
+            }
+        }
+    }
+}

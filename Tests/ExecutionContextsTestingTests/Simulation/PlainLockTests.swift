@@ -1,0 +1,93 @@
+import ExecutionContextsTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Code with locks of the system, unchanged: taking a free one is a scheduling point.
+///
+/// Not under the thread sanitizer, which has its own functions for locks.
+@Suite(
+    .patient,
+    .enabled("where the system's functions can be replaced") {
+        await search("probe", schedules: 1) { _ in }.missedChanges != nil
+    }
+)
+struct PlainLockTests {
+    @Test(arguments: LockProgram.all)
+    func `Law 33: each fault in code with plain locks is found from every seed`(
+        _ program: LockProgram
+    ) {
+        for seed in 0..<20 as Range<UInt64> {
+            let report = search(program.name, schedules: 200, seed: seed) { program.run($0, false) }
+            #expect(report.failure?.kind == program.kind, "seed \(seed): \(report)")
+        }
+    }
+
+    @Test(arguments: LockProgram.all)
+    func `Law 33: the mended code with plain locks is clean`(_ program: LockProgram) {
+        let report = search(program.name, schedules: rounds(debug: 1_000, release: 10_000)) {
+            program.run($0, true)
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test(arguments: LockProgram.all)
+    func `Law 33: all orders of plain locks have the fault, and none of the mended code`(
+        _ program: LockProgram
+    ) {
+        let failed = search(program.name, schedules: 5_000, strategy: .exhaustive) {
+            program.run($0, false)
+        }
+        #expect(failed.failure?.kind == program.kind, "\(failed)")
+        let report = search(program.name, schedules: 5_000, strategy: .exhaustive) {
+            program.run($0, true)
+        }
+        #expect(report.failure == nil, "\(report)")
+        // The mended program may not use what its fault is about.
+        if !program.isCut { #expect(report.isComplete, "\(report)") }
+    }
+
+    @Test(arguments: [SimulationStrategy.portfolio, .exhaustive])
+    func `Law 33: locks that are taken again, or only tried, are in no opposite order`(
+        strategy: SimulationStrategy
+    ) {
+        let report = search("again", schedules: 2_000, strategy: strategy) { sim in
+            let (list, entry) = (NSRecursiveLock(), NSLock())
+            sim.spawn("adds") { list.withLock { entry.withLock { list.withLock {} } } }
+            sim.spawn("reads") { list.withLock { entry.withLock {} } }
+            let (left, right) = (NSLock(), NSLock())
+            sim.spawn("left first") { left.withLock { if right.try() { right.unlock() } } }
+            sim.spawn("right first") { right.withLock { left.withLock {} } }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: a lock at the address of one that is gone is another lock`() {
+        let report = search("gone", schedules: 500) { sim in
+            let registry = NSLock()
+            sim.spawn("requests") {
+                for isFirst in [true, false] {
+                    let request = NSLock()
+                    let (outer, inner) = isFirst ? (registry, request) : (request, registry)
+                    outer.withLock { inner.withLock {} }
+                }
+            }
+            sim.spawn("others") {
+                let request = NSLock()
+                request.withLock { registry.withLock {} }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: the failure of plain locks replays, and its story names them`() throws {
+        let program = try #require(LockProgram.all.first { $0.name == "opposite order" })
+        let failure = try #require(search(program.name) { program.run($0, false) }.failure)
+        #expect(failure.happened.contains("'a lock'"), "\(failure)")
+        #expect(failure.happened.contains("'a lock 2'"), "\(failure)")
+        let replayed = search(program.name, replay: failure.token) {
+            program.run($0, false)
+        }
+        #expect(replayed.failure?.happened == failure.happened)
+    }
+}

@@ -13,7 +13,7 @@ import Testing
     }
 )
 struct PlainLockTests {
-    @Test(arguments: LockProgram.all)
+    @Test(arguments: LockProgram.all + LockProgram.apps)
     func `Law 33: each fault in code with plain locks is found from every seed`(
         _ program: LockProgram
     ) {
@@ -23,9 +23,9 @@ struct PlainLockTests {
         }
     }
 
-    @Test(arguments: LockProgram.all)
+    @Test(arguments: LockProgram.all + LockProgram.apps)
     func `Law 33: the mended code with plain locks is clean`(_ program: LockProgram) {
-        let report = search(program.name, schedules: rounds(debug: 1_000, release: 10_000)) {
+        let report = search(program.name, schedules: rounds(debug: 400, release: 10_000)) {
             program.run($0, true)
         }
         #expect(report.failure == nil, "\(report)")

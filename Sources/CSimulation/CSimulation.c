@@ -157,13 +157,14 @@ void ecs_did_add(uint64_t base, int64_t delta, uint64_t time) {
 void ecs_will_lock(ecs_lock lock, bool waits) {
     if (current) simulator.will_lock(current, lock, waits);
 }
-// How many locks of the program the thread has.
+// Whether the thread may have locks that the simulation knows: at least one for each of them.
 static ECS_THREAD_LOCAL uint32_t lock_count;
 void ecs_did_lock(ecs_lock lock) {
     if (!current) return;
     lock_count++;
     simulator.did_lock(current, lock);
 }
+void ecs_will_lock_unseen(void) { simulator.will_lock_unseen(current); }
 void ecs_did_unlock(ecs_lock lock) {
     if (current && lock_count && simulator.did_unlock(current, lock)) lock_count--;
 }

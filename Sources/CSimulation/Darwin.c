@@ -38,6 +38,8 @@ uint32_t ecs_holder(ecs_lock lock) {
     return 0;
 }
 
+void ecs_give_back_lock(ecs_lock lock) { (void)lock; }
+
 // Nor for Dispatch semaphores and groups.
 bool ecs_try(ecs_counter counter) {
     (void)counter;

@@ -83,10 +83,12 @@ ecs_end ecs_wait(ecs_lock lock, int64_t deadline);
 /// Notifies the simulation of a signal to a condition; does nothing outside of simulations.
 void ecs_did_signal(ecs_lock condition, bool to_all);
 /// The calling thread is about to take a lock, and waits for it if it is taken, or to use a
-/// condition; it has taken the lock; it has released it. The lock or the condition at an address is
-/// gone. Each does nothing outside of simulations.
+/// condition; it has taken the lock; it has released it. It takes a lock that may not be the
+/// program's. The lock or the condition at an address is gone. Each does nothing outside of
+/// simulations.
 void ecs_will_lock(ecs_lock lock, bool waits);
 void ecs_did_lock(ecs_lock lock);
+void ecs_will_lock_unseen(void);
 void ecs_did_unlock(ecs_lock lock);
 void ecs_did_free_lock(ecs_lock lock);
 /// Whether a caller is code of a library whose lock order the program cannot observe.

@@ -128,8 +128,9 @@ bool ecs_read(const void *from, void *to, size_t size) {
 // Foundation consists of, Foundation itself, and the concurrency runtime.
 static const char *const names[] = {
     "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundationEssentials",
-    "libFoundationInternationalization", "lib_FoundationICU", "libFoundation.so", "libswift_Concurrency"};
-enum { library_count = sizeof names / sizeof *names, at_core = 1, at_foundation = 7, at_concurrency };
+    "libFoundationInternationalization", "libFoundationNetworking", "lib_FoundationICU", "libFoundation.so",
+    "libswift_Concurrency"};
+enum { library_count = sizeof names / sizeof *names, at_core = 1, at_foundation = 8, at_concurrency };
 static struct {
     uintptr_t start, end;
 } libraries[library_count];
@@ -182,8 +183,8 @@ __attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_
 // Dispatch serves all threads of the process, by the real clock.
 static bool is_dispatch(const void *caller) { return contains(0, caller); }
 
-// Foundation's classes of locks take them for the program; what else Foundation locks are tables of
-// its own. The functions of one source file are next to each other, and most have no symbol.
+// Foundation's classes of locks take them for the program; what else Foundation locks is its own.
+// The functions of one source file are next to each other, and most have no symbol.
 static bool is_class_of_locks(const void *caller) {
     enum { size_of_file = 1 << 13 };
     return class_of_locks - (uintptr_t)caller < size_of_file || (uintptr_t)caller - class_of_locks < size_of_file;

@@ -26,6 +26,11 @@ uint32_t ecs_holder(ecs_lock lock) {
     return lock.holder ? __atomic_load_n(lock.holder, __ATOMIC_RELAXED) & thread_mask : 0;
 }
 
+// A recursive one refuses, and stays taken.
+void ecs_give_back_lock(ecs_lock lock) {
+    if (lock.kind == ecs_mutex) pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)lock.word);
+}
+
 // The thread sanitizer interposes its own functions for locks, which must see each use.
 #if !__has_feature(thread_sanitizer)
 // The word of a Synchronization.Mutex holds the number of its owner. Taking a free one is inlined;
@@ -61,20 +66,27 @@ static int try_lock(pthread_mutex_t *mutex) {
     return ((on_mutex *)ecs_original(&known, "pthread_mutex_trylock", NULL))(mutex);
 }
 
+// Whether the simulation sees that the caller takes a lock.
+static bool sees(const void *caller) {
+    if (!ecs_current() || ecs_has_own_locks(caller)) return false;
+    if (ecs_locks_for_program(caller)) return true;
+    ecs_will_lock_unseen();
+    return false;
+}
+
 // Whether the calling thread has the lock now: a robust one may be in another state than expected.
 static bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
 
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
+    bool is_seen = sees(__builtin_return_address(0));
     if (is_seen) ecs_will_lock(lock_of(mutex), false);
     int result = try_lock(mutex);
     if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
     return result;
 }
 
-__attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
+static int take(pthread_mutex_t *mutex, bool is_seen) {
     static void *known;
-    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
     if (is_seen) ecs_will_lock(lock_of(mutex), true);
     int result = EBUSY;
     if (ecs_current())
@@ -85,18 +97,22 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
     return result;
 }
 
+__attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    return take(mutex, sees(__builtin_return_address(0)));
+}
+
 static int unlock(pthread_mutex_t *mutex, bool is_seen) {
     static void *known;
     int result = ((on_mutex *)ecs_original(&known, "pthread_mutex_unlock", NULL))(mutex);
-    // Not of a lock of the runtime: the simulation may need it.
     if (is_seen && !result) ecs_did_unlock(lock_of(mutex));
     return result;
 }
 
 // No scheduling point: a thread that is paused there would keep what an invariant or the next
 // schedule may need, such as the lock of a test's log.
+// Not of a lock of the runtime: the simulation may need it.
 __attribute__((weak)) int pthread_mutex_unlock(pthread_mutex_t *mutex) {
-    return unlock(mutex, ecs_current() && ecs_locks_for_program(__builtin_return_address(0)));
+    return unlock(mutex, ecs_current() && !ecs_has_own_locks(__builtin_return_address(0)));
 }
 
 // Another lock may be at the same address later, and was there before.
@@ -134,7 +150,7 @@ static int try_to_write(pthread_rwlock_t *lock) {
 }
 
 static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const void *caller) {
-    bool is_seen = ecs_current() && ecs_locks_for_program(caller);
+    bool is_seen = sees(caller);
     if (is_seen) ecs_will_lock(seen, false);
     int result = try(lock);
     if (is_seen && !result) ecs_did_lock(seen);
@@ -143,7 +159,7 @@ static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const
 
 static int take_seen(
     pthread_rwlock_t *lock, on_rwlock *try, on_rwlock *take, ecs_lock seen, const void *caller) {
-    if (!ecs_current() || !ecs_locks_for_program(caller)) return take(lock);
+    if (!sees(caller)) return take(lock);
     ecs_will_lock(seen, true);
     int result;
     while ((result = try(lock)) == EBUSY && ecs_wait(seen, INT64_MAX)) {}
@@ -175,7 +191,7 @@ __attribute__((weak)) int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
 
 __attribute__((weak)) int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     static void *known;
-    bool is_seen = ecs_current() && ecs_locks_for_program(__builtin_return_address(0));
+    bool is_seen = ecs_current() && !ecs_has_own_locks(__builtin_return_address(0));
     int result = ((on_rwlock *)ecs_original(&known, "pthread_rwlock_unlock", NULL))(lock);
     if (is_seen && !result) ecs_did_unlock(for_writing(lock));
     return result;
@@ -201,7 +217,7 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
     typedef int function(pthread_mutex_t *, const struct timespec *);
     if (ecs_current()) {
         int64_t deadline = simulated(date);
-        bool is_seen = ecs_locks_for_program(__builtin_return_address(0));
+        bool is_seen = sees(__builtin_return_address(0));
         if (is_seen) ecs_will_lock(lock_of(mutex), ecs_now() < deadline);
         int result;
         while ((result = try_lock(mutex)) == EBUSY && ecs_now() < deadline
@@ -227,10 +243,13 @@ static bool waits_in_simulation(const void *caller) {
 
 // Waits in the simulation for a signal. Between the unlocking and the wait no other simulated
 // thread runs.
-static ecs_end wait_for_signal(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline) {
-    unlock(mutex, true);
-    ecs_end end = ecs_wait(condition_of(condition), deadline);
-    pthread_mutex_lock(mutex);
+static ecs_end wait_for_signal(
+    pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline, const void *caller) {
+    bool is_seen = ecs_locks_for_program(caller);
+    unlock(mutex, is_seen);
+    // A wait that is late already lets another thread take the mutex, too.
+    ecs_end end = ecs_now() >= deadline ? ecs_late : ecs_wait(condition_of(condition), deadline);
+    take(mutex, is_seen);
     return end;
 }
 
@@ -268,7 +287,7 @@ __attribute__((weak)) int pthread_cond_wait(pthread_cond_t *condition, pthread_m
     typedef int function(pthread_cond_t *, pthread_mutex_t *);
     if (waits_in_simulation(__builtin_return_address(0))) {
         will_use(condition, __builtin_return_address(0));
-        wait_for_signal(condition, mutex, INT64_MAX);
+        wait_for_signal(condition, mutex, INT64_MAX, __builtin_return_address(0));
         return 0;
     }
     return ((function *)ecs_original(&known, "pthread_cond_wait", version))(condition, mutex);
@@ -281,13 +300,8 @@ __attribute__((weak)) int pthread_cond_timedwait(
     if (waits_in_simulation(__builtin_return_address(0))) {
         will_use(condition, __builtin_return_address(0));
         int64_t deadline = simulated(date);
-        if (ecs_now() >= deadline) {
-            // Meanwhile another thread may take the mutex.
-            unlock(mutex, true);
-            pthread_mutex_lock(mutex);
-            return ETIMEDOUT;
-        }
-        return wait_for_signal(condition, mutex, deadline) == ecs_late ? ETIMEDOUT : 0;
+        const void *caller = __builtin_return_address(0);
+        return wait_for_signal(condition, mutex, deadline, caller) == ecs_late ? ETIMEDOUT : 0;
     }
     return ((function *)ecs_original(&known, "pthread_cond_timedwait", version))(condition, mutex, date);
 }

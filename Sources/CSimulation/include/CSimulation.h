@@ -82,10 +82,12 @@ typedef struct {
     void (*_Nonnull did_signal)(void *_Nonnull simulation, ecs_lock condition, bool to_all);
     /// The calling thread is about to take a lock of the system, and waits for it if it is taken,
     /// or to use a condition; it has taken the lock; it has released it, and the simulation knew
-    /// that it had it. The lock or the condition at an address is gone.
+    /// that it had it. It takes a lock that is not known to be the program's. The lock or the
+    /// condition at an address is gone.
     void (*_Nonnull will_lock)(void *_Nonnull simulation, ecs_lock lock, bool waits);
     void (*_Nonnull did_lock)(void *_Nonnull simulation, ecs_lock lock);
     bool (*_Nonnull did_unlock)(void *_Nonnull simulation, ecs_lock lock);
+    void (*_Nonnull will_lock_unseen)(void *_Nonnull simulation);
     void (*_Nonnull did_free_lock)(void *_Nonnull simulation, ecs_lock lock);
     /// The calling thread created a semaphore with a value, or a group; `for_system` if the
     /// system's own code created it for itself.
@@ -247,6 +249,9 @@ bool ecs_is_taken(ecs_lock lock);
 
 /// The thread that holds a lock.
 uint32_t ecs_holder(ecs_lock lock);
+
+/// Releases a mutex whose thread never continues.
+void ecs_give_back_lock(ecs_lock lock);
 
 /// Takes a permit of a semaphore if there is one; for a group, returns whether it is empty.
 bool ecs_try(ecs_counter counter);

@@ -1,5 +1,6 @@
 import ExecutionContextsTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -60,6 +61,44 @@ struct PlainLockTests {
             sim.spawn("right first") { right.withLock { left.withLock {} } }
         }
         #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test func `Law 33: opposite orders that a mutex keeps apart are no failure`() {
+        let report = search("kept apart", schedules: 300) { sim in
+            let (outer, left, right) = (KeptApart(), NSLock(), NSLock())
+            sim.spawn("left first") {
+                outer.mutex.withLock { _ in left.withLock { right.withLock {} } }
+            }
+            sim.spawn("right first") {
+                outer.mutex.withLock { _ in right.withLock { left.withLock {} } }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    private final class KeptApart: Sendable { let mutex = Mutex(()) }
+
+    private static let shared = (NSLock(), NSLock())
+
+    @Test func `Law 33: a deadlock of locks that outlive the schedule is told, and replays`() {
+        let program: @Sendable (SimulatedWorld) -> Void = { sim in
+            let (left, right) = Self.shared
+            sim.spawn("left first") { left.withLock { right.withLock {} } }
+            sim.spawn("right first") { right.withLock { left.withLock {} } }
+        }
+        let failure = search("shared locks", program).failure
+        #expect(failure?.kind == .deadlock, "\(String(describing: failure))")
+        let replayed = search("shared locks", replay: failure?.token, program).failure
+        #expect(replayed?.happened == failure?.happened)
+    }
+
+    @Test func `Law 33: a lock that a thread has left taken is told, with that thread`() {
+        let failure = search("left taken") { sim in
+            let lock = NSLock()
+            sim.spawn("forgets") { lock.lock() }
+            sim.spawn("waits") { lock.withLock {} }
+        }.failure
+        #expect(failure?.happened.contains("which 'forgets' holds") == true, "\(failure!)")
     }
 
     @Test func `Law 33: a lock at the address of one that is gone is another lock`() {

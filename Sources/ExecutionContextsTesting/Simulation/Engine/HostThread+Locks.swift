@@ -8,11 +8,16 @@ extension HostThread {
         guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        if !isUndivided {
-            scheduler.willLock(lock, by: thread, waits: waits)
-        } else if let log = scheduler.log, log.isOpen, !log.hasTasks {
-            scheduler.chooser.orders?.isCut = true
-        }
+        if isUndivided { return scheduler.willLockUnseen(thread) }
+        scheduler.willLock(lock, by: thread, waits: waits)
+    }
+
+    /// This thread takes a lock that may be of the system's own code.
+    func willLockUnseen() {
+        guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
+        HiddenFromSanitizer.begin()
+        scheduler.willLockUnseen(thread)
+        HiddenFromSanitizer.end()
     }
 
     /// This thread has taken the lock.

@@ -29,11 +29,6 @@ struct LockOrder {
         return found
     }
 
-    /// The lock is gone, and another one may have its address.
-    mutating func forget(_ lock: Word) {
-        if !edges.isEmpty { edges.removeAll { $0.from == lock || $0.to == lock } }
-    }
-
     /// The first thread on a path of attempts by other threads that leads from one lock to another.
     private func path(
         from: Word, to: Word, not thread: Int, guards: [Word]

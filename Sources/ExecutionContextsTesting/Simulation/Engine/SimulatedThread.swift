@@ -93,10 +93,10 @@ final class SimulatedThread: @unchecked Sendable {
     var waitNumber = 0
     /// What it will wait for when it next parks.
     var awaited: Wait?
-    /// The locks that it holds, by their owners' words; and those of the system that it has taken
-    /// to read.
+    /// The locks of the library that it holds, by their owners' words.
     var held: [Word] = []
-    var reading: [Word] = []
+    /// The locks of the system that the simulation has seen it take.
+    var locks: [SystemLock] = []
     /// The lock that it is about to take, and waits for if it is taken.
     var entering: EnteredLock?
     /// Whether it has found that lock taken, and waits in the lock's own queue.
@@ -139,14 +139,12 @@ final class SimulatedThread: @unchecked Sendable {
     }
 
     /// Whether it has taken a lock of the system.
-    func has(_ lock: SystemLock) -> Bool {
-        held.contains(lock.word) || reading.contains(lock.word)
-    }
+    func has(_ lock: SystemLock) -> Bool { locks.contains { $0.word == lock.word } }
 
     /// Whether it may run tasks of a later schedule: it is between two jobs, and holds nothing.
     var isReusable: Bool {
         isOfTasks && state == .idle && host == nil && next == nil && undivided == 0 && held.isEmpty
-            && reading.isEmpty && running.isEmpty && dispatchFrames.isEmpty
+            && locks.isEmpty && running.isEmpty && dispatchFrames.isEmpty
     }
 
     /// Makes it a thread of a new schedule.

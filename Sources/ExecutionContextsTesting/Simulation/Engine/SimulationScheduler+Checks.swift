@@ -129,6 +129,7 @@ extension SimulationScheduler {
     func close() {
         phase = .over
         hosts.expected = (decisions.count, switches.count)
+        giveBackLocks()
         for thread in threads where thread.isDone || thread.host == nil {
             thread.body = nil
         }

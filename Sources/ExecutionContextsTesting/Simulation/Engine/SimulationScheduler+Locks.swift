@@ -19,10 +19,8 @@ extension SimulationScheduler {
             if log?.isOpen == true { chooser.orders?.isCut = true }
             return
         }
-        if waits {
-            noteOrder(word, thread)
-            thread.entering = .system(lock)
-        }
+        // Opposite orders alone are no finding: what guards them, as a Mutex, may be unseen.
+        if waits { thread.entering = .system(lock) }
         point(thread, for: Intent(.writes, word))
         thread.entering = nil
         // No other thread runs between this check and the operation that follows.
@@ -35,20 +33,14 @@ extension SimulationScheduler {
     }
 
     func didLock(_ lock: SystemLock, by thread: SimulatedThread) {
-        if lock.kind == ecs_reads {
-            thread.reading.append(lock.word)
-        } else {
-            thread.held.append(lock.word)
-            log?.add(.acquires, lock.word)
-        }
+        thread.locks.append(lock)
+        if lock.kind == ecs_mutex { log?.add(.acquires, lock.word) }
         trace?.add(thread, .enters(name(of: lock)))
     }
 
     func didUnlock(_ lock: SystemLock, by thread: SimulatedThread) {
-        if let index = thread.held.lastIndex(of: lock.word) {
-            thread.held.remove(at: index)
-        } else if let index = thread.reading.lastIndex(of: lock.word) {
-            thread.reading.remove(at: index)
+        if let index = thread.locks.lastIndex(where: { $0.word == lock.word }) {
+            thread.locks.remove(at: index)
         }
         log?.add(.releases, lock.word)
         trace?.add(thread, .leaves(name(of: lock)))
@@ -56,10 +48,26 @@ extension SimulationScheduler {
 
     /// Another object may have the address.
     func didFree(_ lock: SystemLock) {
-        order.forget(lock.word)
+        for thread in threads where !thread.locks.isEmpty {
+            thread.locks.removeAll { $0.word == lock.word }
+        }
         names.forget(lock.word)
         objects.forget(lock.word)
         log?.forget(lock.word)
+    }
+
+    /// A thread takes a lock of which nothing is known. It may know all that has happened, and the
+    /// orders of these locks are not tried. In a program with tasks, the orders of all steps are.
+    func willLockUnseen(_ thread: SimulatedThread) {
+        memory?.synchronize(thread.id)
+        if let log, log.isOpen, !log.hasTasks { chooser.orders?.isCut = true }
+    }
+
+    /// Releases what threads have left taken: the next schedule may use the same static locks.
+    func giveBackLocks() {
+        for thread in threads {
+            while let lock = thread.locks.popLast() { lock.giveBack() }
+        }
     }
 
     /// Its name in messages; they are numbered in the order of their first use.
@@ -129,13 +137,17 @@ extension SimulationScheduler {
     /// system tells it so.
     func holder(of lock: SystemLock, for waiter: SimulatedThread) -> SimulatedThread? {
         let (number, word) = (lock.holder, lock.word)
-        return threads.first { thread in
-            switch lock.kind {
-            case ecs_mutex:
-                !thread.isDone && number != 0 && thread.host?.systemNumber == number
-            case ecs_writes where thread.reading.contains(word): true
-            default: thread !== waiter && thread.held.contains(word)
+        let known = threads.first { thread in
+            thread.locks.contains { held in
+                guard held.word == word else { return false }
+                switch (lock.kind, held.kind) {
+                case (ecs_reads, ecs_reads): return false
+                case (ecs_mutex, _), (_, ecs_reads): return true
+                default: return thread !== waiter
+                }
             }
         }
+        guard known == nil, lock.kind == ecs_mutex, number != 0 else { return known }
+        return threads.first { !$0.isDone && $0.host?.systemNumber == number }
     }
 }

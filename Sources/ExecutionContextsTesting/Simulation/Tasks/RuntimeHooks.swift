@@ -31,6 +31,7 @@ enum RuntimeHooks {
                 will_lock: { unsafe HostThread.of($0).willLock(SystemLock($1), waits: $2) },
                 did_lock: { unsafe HostThread.of($0).didLock(SystemLock($1)) },
                 did_unlock: { unsafe HostThread.of($0).didUnlock(SystemLock($1)) },
+                will_lock_unseen: { unsafe HostThread.of($0).willLockUnseen() },
                 did_free_lock: { unsafe HostThread.of($0).didFree(SystemLock($1)) },
                 did_make: { simulation, counter, value, isForSystem in
                     unsafe HostThread.of(simulation).didMake(
@@ -243,6 +244,9 @@ private final class SuspendingExecutor: SerialExecutor {
 
     /// What identifies it while it is alive.
     var word: Word { unsafe Word(lock.word) }
+
+    /// Releases it, as its thread never continues.
+    func giveBack() { unsafe ecs_give_back_lock(lock) }
 
     /// The system's number of the thread that holds it.
     var holder: UInt32 { unsafe ecs_holder(lock) }

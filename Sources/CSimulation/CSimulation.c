@@ -157,7 +157,7 @@ void ecs_did_add(uint64_t base, int64_t delta, uint64_t time) {
 void ecs_will_lock(ecs_lock lock, bool waits) {
     if (current) simulator.will_lock(current, lock, waits);
 }
-// Whether the thread may have locks that the simulation knows: at least one for each of them.
+// At least as many as the thread has locks that the simulation knows.
 static ECS_THREAD_LOCAL uint32_t lock_count;
 void ecs_did_lock(ecs_lock lock) {
     if (!current) return;

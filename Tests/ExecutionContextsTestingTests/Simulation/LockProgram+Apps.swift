@@ -12,8 +12,8 @@ extension LockProgram {
 // MARK: The locks of C, at addresses that do not change
 
 extension LockProgram {
+    // Unchecked: the system synchronizes what it points to.
     @safe fileprivate final class RawMutex: @unchecked Sendable {
-        // Unchecked: the system synchronizes what it points to.
         // Unsafe in name only: allocated by `init`, and freed by `deinit`.
         let raw = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -31,8 +31,8 @@ extension LockProgram {
         func unlock() { unsafe pthread_mutex_unlock(raw) }
     }
 
+    // Unchecked: the system synchronizes what it points to.
     @safe fileprivate final class RawCondition: @unchecked Sendable {
-        // Unchecked: the system synchronizes what it points to.
         // Unsafe in name only: allocated by `init`, and freed by `deinit`.
         let raw = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -50,8 +50,8 @@ extension LockProgram {
         func signal() { unsafe pthread_cond_signal(raw) }
     }
 
+    // Unchecked: the system synchronizes what it points to.
     @safe fileprivate final class RawReadWriteLock: @unchecked Sendable {
-        // Unchecked: the system synchronizes what it points to.
         // Unsafe in name only: allocated by `init`, and freed by `deinit`.
         let raw = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 
@@ -74,8 +74,8 @@ extension LockProgram {
 // MARK: The entry may go between the writing section and the reading one
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class ThumbnailCache: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let table = RawReadWriteLock()
         let isMended: Bool
         var sizes: [String: Int] = [:]
@@ -117,8 +117,8 @@ extension LockProgram {
 // MARK: Two objects that call each other, each under its own lock
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Catalogue: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let lock = NSLock()
         let isMended: Bool
         weak var cart: Cart?
@@ -135,8 +135,8 @@ extension LockProgram {
             if isMended { cart?.pricesChanged() }
         }
     }
+    // Unchecked: its locks guard what changes.
     fileprivate final class Cart: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let lock = NSLock()
         let catalogue: Catalogue
         var keptTotal: Int?
@@ -167,8 +167,8 @@ extension LockProgram {
 // MARK: A wake-up sent without the condition's lock
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class SignIn: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let tokenLock = NSLock()
         let arrived = NSCondition()
         let isMended: Bool
@@ -211,8 +211,8 @@ extension LockProgram {
 // MARK: The value is looked up under one lock, the callback listed under another
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Promise: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let valueLock = RawMutex(), listLock = RawMutex()
         let isMended: Bool
         var value: Int?
@@ -242,8 +242,8 @@ extension LockProgram {
             for callback in waiting { callback(newValue) }
         }
     }
+    // Unchecked: its locks guard what changes.
     fileprivate final class Screen: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         var shown: [Int] = []
     }
     fileprivate static let promiseCallbacks = LockProgram(name: "promise with callbacks") {
@@ -260,8 +260,8 @@ extension LockProgram {
 // MARK: One condition for two kinds of waiters, woken one at a time
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Letterbox: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let changed = NSCondition()
         let isMended: Bool
         var letters: [Int] = []
@@ -305,8 +305,8 @@ extension LockProgram {
 // MARK: A waiter that does not look again after it is woken
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Garage: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let mutex = RawMutex()
         let freed = RawCondition()
         let isMended: Bool
@@ -345,8 +345,8 @@ extension LockProgram {
 // MARK: The second reader trusts a count whose first reader still waits outside
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Accounts: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let entry = NSLock(), journal = NSLock(), room = NSCondition()
         let isMended: Bool
         var readers = 0, isTaken = false, savings = 10, current = 0
@@ -393,8 +393,8 @@ extension LockProgram {
 // MARK: A worker that finds no more work, and only later says that it stops
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Uploader: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let lock = NSLock()
         let isMended: Bool
         var waiting: [String] = [], sent: [String] = []
@@ -440,8 +440,8 @@ extension LockProgram {
 // MARK: "Am I the last one?" asked after the count was let go
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Gathering: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let mutex = RawMutex()
         let isMended: Bool
         var missing = 3
@@ -484,8 +484,8 @@ extension LockProgram {
 // MARK: An event delivered after the unsubscription came back
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Emitter: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let lock = NSRecursiveLock()
         let isMended: Bool
         var listeners: [Preview] = []
@@ -504,8 +504,8 @@ extension LockProgram {
             if isMended { lock.unlock() }
         }
     }
+    // Unchecked: its locks guard what changes.
     fileprivate final class Preview: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let lock = NSLock()
         var canvas: [String]? = []
         var lateEvents = 0
@@ -533,14 +533,14 @@ extension LockProgram {
 // MARK: Taking from a neighbour's shelf under one's own lock
 
 extension LockProgram {
+    // Unchecked: its locks guard what changes.
     fileprivate final class Shard: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let mutex = RawMutex()
         var idle: [Int]
         init(idle: [Int]) { self.idle = idle }
     }
+    // Unchecked: its locks guard what changes.
     fileprivate final class ShardedPool: @unchecked Sendable {
-        // Unchecked: its locks guard what changes.
         let shards = [Shard(idle: [7]), Shard(idle: [])]
         let bookLock = NSLock()
         let isMended: Bool

@@ -115,8 +115,8 @@ struct LockProgram: Sendable, CustomTestStringConvertible {
 }
 
 extension LockProgram {
+    // Unchecked: its lock guards what changes.
     fileprivate final class Account: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSLock()
         private let number: Int
         private var stored: Int
@@ -145,8 +145,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Cache: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSLock()
         private var stored: Int?
         private(set) var made = 0
@@ -162,8 +162,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Gate: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let condition = NSCondition()
         private var isOpen = false
 
@@ -189,8 +189,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Shelf: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let condition = NSCondition()
         private var count = 0
         private(set) var least = 0
@@ -215,8 +215,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Subject: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSLock()
         private var value: Int?
         private var hasSubscriber = false
@@ -242,8 +242,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class TriedCounter: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSLock()
         private let inner = NSLock()
         private(set) var value = 0
@@ -257,8 +257,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Roster: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSRecursiveLock()
         private var names: [String] = []
 
@@ -277,8 +277,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     @safe fileprivate final class Numbers: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         // Unsafe in name only: the mutex has one address, from `init` to `deinit`.
         private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         private var last = 0
@@ -303,8 +303,8 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: its lock guards what changes.
     @safe fileprivate final class ReadWriteCounter: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         // Unsafe in name only, as above.
         private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
         private var count = 0
@@ -336,13 +336,13 @@ extension LockProgram {
         }
     }
 
+    // Unchecked: one thread sets it, and it is read when all have ended.
     fileprivate final class Slot: @unchecked Sendable {
-        // Unchecked: one thread sets it, and it is read when all have ended.
         var value = 0
     }
 
+    // Unchecked: its lock guards what changes.
     fileprivate final class Connection: @unchecked Sendable {
-        // Unchecked: its lock guards what changes.
         private let lock = NSLock()
         private var isOpen = true
         private(set) var hasSentWhenClosed = false

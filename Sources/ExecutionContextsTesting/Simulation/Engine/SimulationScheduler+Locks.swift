@@ -3,8 +3,8 @@ internal import ExecutionContexts
 
 // Locks and conditions of the system, which code of the program uses as it is.
 //
-// A simulated thread takes a lock of the library where the simulation sees it queue. One of the
-// system it takes where it is free. The lock's own memory says whether it is, and who holds it.
+// The simulation sees a thread queue for a lock of the library. A lock of the system it cannot see
+// into: the thread tries to take it, and waits in the simulation while the try fails.
 extension SimulationScheduler {
     /// A thread is about to take a lock, or to use a condition, at a scheduling point.
     func willLock(_ lock: SystemLock, by thread: SimulatedThread, waits: Bool) {
@@ -63,9 +63,11 @@ extension SimulationScheduler {
         if let log, log.isOpen, !log.hasTasks { chooser.orders?.isCut = true }
     }
 
-    /// Releases what threads have left taken: the next schedule may use the same static locks.
+    /// Releases the locks of threads that never continue: the next schedule may use the same static
+    /// ones. The stack of such a thread stays, and keeps its locks alive. Those of an ended thread
+    /// may be gone.
     func giveBackLocks() {
-        for thread in threads {
+        for thread in threads where !thread.isDone {
             while let lock = thread.locks.popLast() { lock.giveBack() }
         }
     }
@@ -133,8 +135,8 @@ extension SimulationScheduler {
 
     /// The thread for which another one has to wait that takes a lock of the system.
     ///
-    /// One that reads waits for itself if it wants to write. One that writes does not wait: the
-    /// system tells it so.
+    /// A thread that reads waits for itself if it is about to write. One that writes does not: the
+    /// system refuses a second entry with an error.
     func holder(of lock: SystemLock, for waiter: SimulatedThread) -> SimulatedThread? {
         let (number, word) = (lock.holder, lock.word)
         let known = threads.first { thread in

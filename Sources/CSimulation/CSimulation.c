@@ -84,12 +84,26 @@ void ecs_did_create(const void *task, const void *frame) {
     simulator.did_create(current, task, callers, count);
 }
 
+void ecs_did_meet(void *simulation, ecs_outside_use use) {
+    if (simulation) simulator.did_meet(simulation, use);
+}
+
+void ecs_did_act(ecs_act act) {
+    if (current && !once_depth) simulator.did_act(current, act);
+}
+
+void ecs_did_make_continuation(const void *task) {
+    if (current) simulator.did_make_continuation(current, task);
+}
+
+bool ecs_will_resume(const void *task) { return !current || simulator.will_resume(current, task); }
+
 // Whether Dispatch's semaphores and groups are simulated, and its queues, if the layout of its
-// objects is known. Off, unless the environment enables it.
+// objects is known. The environment can switch both off.
 static bool has_counters, has_queues;
 bool ecs_asks_for_dispatch(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_DISPATCH");
-    return value && value[0] == '1' && !value[1];
+    return !value || value[0] != '0' || value[1];
 }
 __attribute__((constructor)) static void read_environment(void) { has_counters = ecs_asks_for_dispatch(); }
 void ecs_set_knows_dispatch(bool is_known) { has_queues = is_known; }
@@ -101,12 +115,13 @@ void ecs_watch_counters(bool watches) { __atomic_store_n(&watches_counters, watc
 static bool is_watched(void) { return __atomic_load_n(&watches_counters, __ATOMIC_RELAXED); }
 
 void ecs_did_make(ecs_counter counter, intptr_t value, bool for_system) {
-    if (!has_counters) return;
+    if (!has_counters) return ecs_did_meet(for_system ? NULL : current, ecs_uses_dispatch);
     if (current) simulator.did_make(current, counter, value, for_system);
     else if (is_watched()) simulator.did_make_outside(counter);
 }
 
 bool ecs_will_use(ecs_counter counter, ecs_use use) {
+    if (!has_counters) ecs_did_meet(current, ecs_uses_dispatch);
     if (!has_counters) return false;
     if (current) return simulator.will_use(current, counter);
     if (is_watched()) simulator.will_use_outside(counter, use);
@@ -128,6 +143,7 @@ void ecs_will_give_away(const char *name) {
 }
 
 const ecs_simulator *ecs_for_dispatch(const void *queue) {
+    if (!has_queues) ecs_did_meet(current, ecs_uses_dispatch);
     if (!has_queues) return NULL;
     if (current) return simulator.takes_jobs(current) ? &simulator : NULL;
     if (queue && is_watched()) simulator.will_use_outside((ecs_counter){queue, false}, ecs_submit);
@@ -180,6 +196,8 @@ bool ecs_sleep(int64_t nanoseconds) {
     // Each sleep takes some time, so that a loop of sleeps ends.
     return current && simulator.sleep(current, nanoseconds < 1000 ? 1000 : nanoseconds);
 }
+
+bool ecs_fill(void *bytes, size_t count) { return current && simulator.fill(current, bytes, count); }
 
 void ecs_report_trap(void) { simulator.will_trap(current); }
 

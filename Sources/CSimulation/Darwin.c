@@ -18,6 +18,9 @@ bool ecs_read(const void *from, void *to, size_t size) {
     return false;
 }
 
+// The library of the system is not for programs to change.
+void ecs_fix_order_of_tables(void) {}
+
 // The system does not allow a program to choose processors.
 void ecs_pin(uint32_t number) { (void)number; }
 

@@ -69,9 +69,24 @@ int64_t ecs_now(void);
 /// simulation itself runs.
 bool ecs_sleep(int64_t nanoseconds);
 
+/// Writes random numbers of the schedule; returns false where the system has to.
+bool ecs_fill(void *bytes, size_t count);
+
 /// Notifies the simulation of a task that the calling thread created; `frame` is a frame of that
 /// thread.
 void ecs_did_create(const void *task, const void *frame);
+
+/// Notifies a simulation, if there is one, of what it does not control.
+void ecs_did_meet(void *simulation, ecs_outside_use use);
+
+/// Notifies the simulation of what the calling thread has done to other tasks. Does nothing outside
+/// of simulations.
+void ecs_did_act(ecs_act act);
+
+/// The calling thread made a continuation of its task; it is about to resume one of a task, which
+/// it must not if that is false.
+void ecs_did_make_continuation(const void *task);
+bool ecs_will_resume(const void *task);
 
 /// Whether a wait of the calling thread for a condition takes place in a simulation.
 bool ecs_waits(void);

@@ -303,6 +303,7 @@ __attribute__((weak)) int pthread_create(
     static void *known;
     typedef int function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     function *system = (function *)ecs_original(&known, "pthread_create", NULL);
+    ecs_did_meet(ecs_current(), ecs_starts_thread);
     cpu_set_t own, all;
     bool widens = is_pinned && !sched_getaffinity(getpid(), sizeof all, &all)
         && !sched_getaffinity(0, sizeof own, &own) && !sched_setaffinity(0, sizeof all, &all);

@@ -12,8 +12,8 @@ struct SearchedCase {
         (self.test, self.testCase, self.settings) = (test, testCase, settings)
     }
 
-    /// Searches, and records what was found; returns the report of a search that found nothing.
-    func run(_ function: @Sendable () async throws -> Void) async -> SimulationReport? {
+    /// Searches, and records what was found; returns the failure of a search that shows nothing.
+    func run(_ function: @Sendable () async throws -> Void) async -> SimulationFailure? {
         let result = Locked<SimulationReport?>(nil)
         await replacingIssues {
             // An issue without a task's configuration is posted to each handler of the process.
@@ -25,13 +25,19 @@ struct SearchedCase {
         // The scope of the handler runs what it is given.
         let report = result.withLock { $0! }
         for issue in issues.others { await record(issue) }
-        guard let failure = report.failure else {
-            let failures = issues.firstFailures
-            for issue in failures { await record(issue) }
-            return failures.isEmpty ? report : nil
+        if let failure = report.failure, failure.kind != .vacuous {
+            if failure.kind != .blocked { await record(failure) }
+            return nil
         }
-        if failure.kind != .blocked { await record(failure) }
-        return nil
+        let failures = issues.firstFailures
+        for issue in failures { await record(issue) }
+        guard failures.isEmpty else { return nil }
+        if report.failure == nil, !report.met.isEmpty {
+            Issue.record(
+                "The search of '\(test.name)' found nothing. \(report.met.text).",
+                severity: .warning, sourceLocation: test.sourceLocation)
+        }
+        return report.failure
     }
 
     private func search(_ function: @Sendable () async throws -> Void) async -> SimulationReport {

@@ -48,17 +48,10 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
                 sourceLocation: test.sourceLocation)
             return try await function()
         }
-        let report = await SearchedCase(test, testCase, settings).run(function)
-        guard let report, report.choices == 0, !report.isReplay, !settings.allowsOneOrder else {
-            return
+        let vacuity = await SearchedCase(test, testCase, settings).run(function)
+        if let vacuity, !place.takes(test.name) {
+            Issue.record("\(vacuity)", sourceLocation: test.sourceLocation)
         }
-        guard !place.takes(test.name) else { return }
-        Issue.record(
-            """
-            The search of '\(test.name)' shows nothing about orders: no two of its threads or tasks \
-            could run at the same time. Test the code from several tasks, remove the trait, or say \
-            '.searched(allowsOneOrder: true)'.
-            """, sourceLocation: test.sourceLocation)
     }
 
     /// Whether it has the test: of several such traits, the last one is the closest to the test.
@@ -118,7 +111,6 @@ struct SearchSettings: Sendable {
     var steps: Int
     var patience: Duration
     var ignoring: Set<SimulationFailure.Kind>
-    var allowsOneOrder: Bool
 
     /// Whether the environment makes a test that is not searched an error.
     static var mustSearch: Bool {
@@ -142,17 +134,14 @@ extension Trait where Self == SearchedTrait {
     ///   - patience: how long, in real time, a thread may make no progress before it counts as
     ///     blocked.
     ///   - ignoring: kinds of failures to ignore.
-    ///   - allowsOneOrder: whether the test may pass although only one order was possible.
     public static func searched(
         schedules: Int = 1_000, seed: UInt64 = 0, strategy: SimulationStrategy = .portfolio,
         time: SimulationTime = .whenIdle, replay token: String? = nil, steps: Int = 20_000,
-        patience: Duration = .seconds(10), ignoring: Set<SimulationFailure.Kind> = [],
-        allowsOneOrder: Bool = false
+        patience: Duration = .seconds(10), ignoring: Set<SimulationFailure.Kind> = []
     ) -> Self {
         SearchedTrait(
             settings: SearchSettings(
                 schedules: schedules, seed: seed, strategy: strategy, time: time, token: token,
-                steps: steps, patience: patience, ignoring: ignoring,
-                allowsOneOrder: allowsOneOrder))
+                steps: steps, patience: patience, ignoring: ignoring))
     }
 }

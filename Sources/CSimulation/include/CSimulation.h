@@ -27,6 +27,12 @@ typedef struct {
 /// condition signalled, or the time limit has passed, or only an outside thread can end it.
 typedef enum { ecs_not_waited, ecs_free, ecs_late, ecs_outside } ecs_end;
 
+/// What a task does to others.
+typedef enum { ecs_resumes, ecs_cancels, ecs_yields, ecs_finishes } ecs_act;
+
+/// What the program does outside of the simulation: it uses Dispatch, or starts a thread.
+typedef enum { ecs_uses_dispatch, ecs_starts_thread } ecs_outside_use;
+
 /// A Dispatch semaphore or group.
 typedef struct {
     const void *_Nonnull address;
@@ -65,6 +71,8 @@ typedef struct {
     int64_t (*_Nonnull now)(void *_Nonnull simulation);
     /// Makes the calling thread sleep in simulated time; false if it does not sleep.
     bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
+    /// Writes random numbers of the schedule; false if the system is to write its own.
+    bool (*_Nonnull fill)(void *_Nonnull simulation, void *_Nonnull bytes, size_t count);
     /// A task of the calling thread changes its executor, and the simulation cannot pause it there.
     void (*_Nonnull did_miss)(void *_Nonnull simulation);
     /// The task of the calling thread continues on an executor of the program's own.
@@ -73,6 +81,15 @@ typedef struct {
     /// first.
     void (*_Nonnull did_create)(
         void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
+    /// The calling thread does something that the simulation does not control.
+    void (*_Nonnull did_meet)(void *_Nonnull simulation, ecs_outside_use use);
+    /// The calling thread has resumed a continuation, cancelled tasks, yielded to a stream or
+    /// finished it.
+    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act);
+    /// The calling thread made a continuation of its task; it is about to resume one of a task,
+    /// which may have ended: false if that one was resumed before.
+    void (*_Nonnull did_make_continuation)(void *_Nonnull simulation, const void *_Nonnull task);
+    bool (*_Nonnull will_resume)(void *_Nonnull simulation, const void *_Nonnull task);
     /// Whether the simulation handles the calling thread's waits for system conditions.
     bool (*_Nonnull waits)(void *_Nonnull simulation);
     /// Waits until a system lock is free or a condition signalled, or until a simulated time. The
@@ -157,6 +174,10 @@ bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor
 ///
 /// The runtime suspends a task by enqueuing it on `suspending_executor`, which calls `ecs_take`.
 void ecs_install(ecs_simulator simulator, ecs_executor suspending_executor);
+
+/// Makes the order of the sets and dictionaries that are created from now on depend on what they
+/// contain, not on their addresses. Where the runtime cannot do that, it does nothing.
+void ecs_fix_order_of_tables(void);
 
 /// Passes a suspended task to the simulation of the calling thread, for the executor that it needs.
 void ecs_take(void *_Nonnull job);

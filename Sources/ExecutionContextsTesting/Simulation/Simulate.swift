@@ -24,7 +24,8 @@ internal import Foundation
 /// Besides failures of `invariant` and `finally`, it finds deadlocks, lost wake-ups, programs that
 /// never end, locks taken in opposite orders, leftover work and errors. Each finding is real: it
 /// happened in the shipped code, under that schedule (law 33). It reports what the simulation
-/// cannot control, as foreign threads and real time.
+/// cannot control, as foreign threads and real time. If no order of the program could make a
+/// difference that the search sees, it fails with `.vacuous`, which `ignoring` allows.
 ///
 /// `.global` and `.pool`, the defaults of code that is given no context, are simulated, too: as
 /// `sim.global`, in simulated time.
@@ -44,8 +45,8 @@ internal import Foundation
 ///   - time: when simulated time advances.
 ///   - token: a token of a failure, to run only that schedule.
 ///   - seed: the seed of every random decision of the strategy.
-///   - steps: how many steps a schedule may take. Then the threads run round-robin, and after as
-///     many steps again the program counts as endless.
+///   - steps: how many steps a schedule may take, besides six for each task. Then the threads run
+///     round-robin, and after as many steps again the program counts as endless.
 ///   - horizon: how far simulated time may advance. A delay that is due later is left over.
 ///   - patience: how long, in real time, a thread may make no progress before it counts as blocked.
 ///   - ignoring: kinds of failures to ignore.
@@ -99,7 +100,8 @@ func search(
             simulation: name, schedules: 0, distinctSchedules: 0, choices: 0, pendingTimes: 0,
             orders: nil,
             reversals: nil, triedReversals: nil, pairs: nil,
-            isComplete: false, missedChanges: nil, failure: failure, time: settings.time)
+            isComplete: false, missedChanges: nil, failure: failure, met: Uncontrolled(),
+            time: settings.time)
     }
     if HostThread.current != nil {
         return misuse(
@@ -115,6 +117,11 @@ func search(
     if schedules < 1 {
         return misuse(
             "'schedules' is \(schedules), which tests nothing. Pass at least 1.")
+    }
+    if settings.strategy.kind == .orders, settings.time != .whenIdle {
+        return misuse(
+            "The exhaustive strategy tries all orders of threads, but cannot try all instants at which time may advance. Use "
+                + "'time: .whenIdle', or another strategy.")
     }
     do {
         let wanted = try requested(token, settings.identity)

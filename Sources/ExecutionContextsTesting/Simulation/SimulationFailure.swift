@@ -18,6 +18,8 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         case leftover = "leftover work"
         /// Two threads use a `Shared` variable at the same time, and at least one writes it.
         case dataRace = "a data race"
+        /// A continuation is resumed although it was resumed before.
+        case resumedTwice = "a continuation resumed twice"
         /// A declared condition does not hold.
         case invariant = "a broken invariant"
         /// No order of the operations of a `History` explains their answers.
@@ -34,6 +36,9 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
         /// A replay found nothing and did not follow its token: the program has changed, or depends
         /// on more than the schedule (law 33).
         case unfit = "a token that does not fit"
+        /// No order of the program could make a difference that the search sees, so that its
+        /// success would mean nothing (law 33).
+        case vacuous = "nothing to search"
         /// A parameter, or a use of the simulation, is invalid.
         case misuse = "misuse"
     }

@@ -45,6 +45,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     public let missedChanges: Int?
     /// The failure, if one was found.
     public let failure: SimulationFailure?
+    /// What the program has used that the search does not control.
+    package let met: Uncontrolled
     /// When simulated time advanced.
     let time: SimulationTime
     /// Whether it is of one schedule that a token gave, so that choices were not counted.
@@ -92,6 +94,12 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
                 "Changes of actor passed no scheduling point, since the runtime's function for them cannot be replaced here"
             )
         }
+        if !isComplete {
+            sentences.append(
+                "Uses of variables and atomics, and of a Mutex that is free, are no scheduling points"
+            )
+        }
+        if !met.isEmpty { sentences.append(met.text) }
         return sentences
     }
 

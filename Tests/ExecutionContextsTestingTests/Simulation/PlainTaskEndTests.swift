@@ -85,7 +85,7 @@ struct PlainTaskEndTests {
     @Test func `Law 33: what grows from schedule to schedule is no finding of one`() async {
         let runs = Locked(0)
         struct Full: Error {}
-        let report = await search("grows", schedules: 100) { _ in
+        let report = await search("grows", schedules: 100, ignoring: [.vacuous]) { _ in
             let run = runs.withLock { runs in
                 runs += 1
                 return runs

@@ -53,12 +53,15 @@ struct ReportTests {
     }
 
     @Test func `Law 33: a report says that one thread alone could run`() {
-        let report = search("alone", schedules: 20) { sim in sim.spawn("alice") { sim.step() } }
+        let report = search("alone", schedules: 20, ignoring: [.vacuous]) { sim in
+            sim.spawn("alice") { sim.step() }
+        }
         #expect(report.choices == 0 && report.distinctSchedules == 1)
         #expect(
             report.description == """
                 Nothing was found in 20 schedules, 1 of them distinct. One thread at a time could run, \
-                so orders were not tested.
+                so orders were not tested. Uses of variables and atomics, and of a Mutex that is free, are \
+                no scheduling points.
                 """, "\(report)")
     }
 

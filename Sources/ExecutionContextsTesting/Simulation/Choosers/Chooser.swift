@@ -56,10 +56,8 @@ struct Reversals {
 
 /// Runs the usual schedule, and counts its choices.
 final class CountingChooser: Chooser {
-    /// At how many points another thread could have run, and at how many of them the running thread
-    /// could continue, too.
+    /// At how many points another thread could have run.
     private(set) var choices = 0
-    private(set) var interruptions = 0
     /// How often the program called `chance`.
     private(set) var chances = 0
     /// At how many points a delay, a sleep or a time limit was pending while a thread could run.
@@ -67,7 +65,6 @@ final class CountingChooser: Chooser {
 
     override func choose(_ situation: Situation) -> Int {
         choices += 1
-        if situation.stays { interruptions += 1 }
         return situation.usual
     }
 

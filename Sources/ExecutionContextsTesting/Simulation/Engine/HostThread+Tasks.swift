@@ -30,6 +30,20 @@ extension HostThread {
         return true
     }
 
+    /// Writes random numbers of the schedule in place of the system's; returns false if the
+    /// scheduler itself needs some.
+    func fill(_ bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        guard !HiddenFromSanitizer.isActive, let scheduler, scheduler.phase != .over else {
+            return false
+        }
+        for index in bytes.indices {
+            unsafe bytes[index] = UInt8(truncatingIfNeeded: scheduler.random.bits())
+        }
+        // Who draws first gets the first number.
+        scheduler.log?.add(.writes, .library)
+        return true
+    }
+
     /// A task on this thread changes its executor, at no scheduling point.
     func didMissChange() { scheduler?.hosts.didMissChange() }
 
@@ -46,6 +60,33 @@ extension HostThread {
         HiddenFromSanitizer.begin()
         if let thread, let scheduler { unsafe scheduler.didCreate(task, by: callers, thread) }
         HiddenFromSanitizer.end()
+    }
+
+    /// This thread does what the simulation does not control.
+    func didMeet(_ use: ecs_outside_use) {
+        guard !HiddenFromSanitizer.isActive, let scheduler else { return }
+        scheduler.hosts.met.insert(use == ecs_uses_dispatch ? .dispatch : .thread)
+    }
+
+    /// This thread has affected other tasks.
+    func didAct(_ act: ecs_act) {
+        if HiddenFromSanitizer.isActive { return }
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { scheduler.didAct(act, thread) }
+        HiddenFromSanitizer.end()
+    }
+
+    /// This thread made a continuation of its task, which has this address.
+    func didMakeContinuation(_ task: Word) {
+        if let thread, let scheduler { scheduler.tasks.didMakeContinuation(of: task, thread) }
+    }
+
+    /// Whether this thread may resume a continuation of a task, which may be gone.
+    func willResume(_ task: Word) -> Bool {
+        guard let thread, let scheduler, scheduler.phase != .over else { return true }
+        HiddenFromSanitizer.begin()
+        defer { HiddenFromSanitizer.end() }
+        return scheduler.willResume(task, thread)
     }
 
     /// A task begins on this thread.

@@ -17,8 +17,15 @@ final class HostThreads: @unchecked Sendable {
     var expected = (decisions: 0, switches: 0)
     /// At how many points of the first schedule another thread could have run.
     var choices = 0
+    /// How often the program called `chance` in it; nil for a replay.
+    var chances: Int?
     /// At how many of its points a delay, a sleep or a time limit was pending.
     var pendingTimes = 0
+    /// Whether a thread or a task could be interrupted between its beginning and its end, in any
+    /// schedule.
+    var isInterrupted = false
+    /// What the program has used that the search does not control.
+    var met = Uncontrolled()
     /// The reversals found and tried, if the strategy looks for them.
     var reversals: Reversals?
     /// The conflicting operations seen, if the strategy looks for them.

@@ -27,7 +27,7 @@ package func search(
         name: name, schedules: schedules, strategy: strategy, time: time, seed: seed, steps: steps,
         horizon: ContextInstant(nanoseconds: 0).advanced(by: .seconds(3_600)).nanoseconds,
         patience: patience, ignoring: ignoring)
-    settings.endsWithOneOrder = time == .whenIdle
+    settings.printsUncontrolled = false
     return await withoutActuallyEscaping(program) { program in
         let loan = Loan(program: program)
         let locals = await TaskLocals()

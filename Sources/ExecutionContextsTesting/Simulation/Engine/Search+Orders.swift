@@ -1,13 +1,6 @@
 extension Search {
     /// Runs each order of the program's operations that can make a difference.
     func tryOrders(_ first: Outcome) -> SimulationReport {
-        guard settings.time == .whenIdle else {
-            return report(
-                0,
-                failure: misuse(
-                    "The exhaustive strategy tries all orders of threads, but cannot try all instants at which time may advance. Use "
-                        + "'time: .whenIdle', or another strategy."))
-        }
         let chooser = OrderChooser()
         var (number, isOver) = (0, false)
         var failed: Outcome?
@@ -35,12 +28,6 @@ extension Search {
         return report(
             number, orders: orders, isComplete: isOver && !chooser.isCut,
             failure: inversion.flatMap { explainInversion($0.0, $0.1) })
-    }
-
-    private func misuse(_ message: String) -> SimulationFailure {
-        SimulationFailure(
-            kind: .misuse, simulation: settings.name, happened: message, schedule: 0, switches: 0,
-            token: nil, story: .none)
     }
 }
 

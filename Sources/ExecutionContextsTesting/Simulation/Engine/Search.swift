@@ -1,4 +1,5 @@
 internal import ExecutionContexts
+internal import Foundation
 internal import Synchronization
 
 /// One search: it runs the program under one schedule after another, until one fails or the limit
@@ -81,6 +82,7 @@ final class Search: Sendable {
         startThread { [self] in
             hosts.pin()
             let report = token.map(replay) ?? explore()
+            printUncontrolled(report)
             result.withLock { $0 = report }
             settings.isOver.happen()
         }
@@ -93,6 +95,15 @@ final class Search: Sendable {
             stepCount = now
         }
         return result.withLock { $0! }
+    }
+
+    /// Prints what the program has used that the search does not control, where nothing was found.
+    private func printUncontrolled(_ report: SimulationReport) {
+        guard settings.isSearch, settings.printsUncontrolled, report.failure == nil,
+            !report.met.isEmpty
+        else { return }
+        let text = "Simulation '\(settings.name)' found nothing. \(report.met.text) (law 33).\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     /// Reports that no thread has made a step for long: one blocks where the simulation cannot see
@@ -156,12 +167,9 @@ final class Search: Sendable {
             return report(1, failure: nondeterminism(first, second, 1))
         }
         if first.finding != nil { return report(1, failure: explain(first, 1)) }
-        if settings.endsWithOneOrder, hosts.choices == 0, first.inversion == nil {
-            return report(1, failure: nil)
-        }
-        if counter.interruptions == 0, counter.choices > 0, !hosts.taskLease.wasTaken {
-            warnOfUndividedThreads()
-        }
+        hosts.chances = counter.chances
+        // The other schedules would be the same.
+        if hosts.choices == 0, vacuity != nil, first.inversion == nil { return report(1) }
         if case .exhaustive(let most) = settings.strategy.kind { return exhaust(most) }
         if settings.strategy.kind == .orders { return tryOrders(first) }
         let chooser = settings.strategy.chooser(seed: settings.seed, settings.time)
@@ -179,11 +187,11 @@ final class Search: Sendable {
             }
         }
         (hosts.reversals, hosts.pairs) = (chooser.reversals, chooser.pairs)
-        if let failed, failed.finding?.kind != .foreign {
-            // State that outlives schedules may have grown until one of them failed.
-            let third = run(Chooser(), tracing: true)
-            if third.finding != nil || third.decisions != first.decisions {
-                return report(number, failure: nondeterminism(first, third, 1))
+        if failed?.finding?.kind != .foreign, mayGoOn {
+            // State that outlives schedules may have grown, so that one failed or found nothing.
+            let last = run(Chooser(), tracing: true)
+            if last.finding != nil || last.decisions != first.decisions {
+                return report(number, failure: nondeterminism(first, last, 1))
             }
         }
         if let failed { return report(number, failure: explain(failed, number)) }
@@ -192,19 +200,37 @@ final class Search: Sendable {
     }
 
     func report(
-        _ schedules: Int, orders: Int? = nil, isComplete: Bool = false, failure: SimulationFailure?
+        _ schedules: Int, orders: Int? = nil, isComplete: Bool = false,
+        failure: SimulationFailure? = nil
     )
         -> SimulationReport
     {
-        let failure = failure ?? tooManyAbandoned
+        let failure = failure ?? tooManyAbandoned ?? vacuity
         return SimulationReport(
             simulation: settings.name, schedules: schedules,
             distinctSchedules: min(hosts.distinctCount, schedules),
             choices: hosts.choices, pendingTimes: hosts.pendingTimes, orders: orders,
             reversals: hosts.reversals?.found, triedReversals: hosts.reversals?.tried,
             pairs: hosts.pairs?.all, isComplete: isComplete, missedChanges: hosts.missedChangeCount,
-            failure: failure,
-            time: settings.time)
+            failure: failure, met: hosts.met, time: settings.time)
+    }
+
+    /// Why its success means nothing, if it does not; nil for a replay.
+    private var vacuity: SimulationFailure? {
+        guard settings.isSearch, hosts.chances == 0, !settings.ignoring.contains(.vacuous),
+            hosts.choices == 0 || !hosts.isInterrupted
+        else { return nil }
+        let reason =
+            hosts.choices == 0
+            ? "No two of its threads or tasks could ever run at the same time, so there is one order. "
+                + "Test the code from several tasks"
+            : "No thread or task could be interrupted between its beginning and its end, so they share "
+                + "nothing that the search sees. It does not see variables, atomics, and a Mutex that is "
+                + "free: make shared variables Tracked, guard them with a lock that it sees"
+        return SimulationFailure(
+            kind: .vacuous, simulation: settings.name,
+            happened: reason + ", or ignore '.vacuous' (law 33).", schedule: 0, switches: 0,
+            token: nil, story: .none)
     }
 
     /// Ends the search early if the system would soon refuse to create threads.

@@ -1,5 +1,4 @@
 internal import ExecutionContexts
-internal import Foundation
 
 /// The schedules that a search runs one after another.
 ///
@@ -123,15 +122,5 @@ extension Search {
             operations: scheduler.threads.map(\.operations), isCut: scheduler.isFair,
             waitsForCondition: scheduler.threads.contains(where: \.waitsForCondition),
             waitsForCounter: scheduler.threads.contains(where: \.waitsForCounter))
-    }
-
-    /// Warns that no thread was interrupted, so the search tested no interleaving.
-    func warnOfUndividedThreads() {
-        guard settings.isSearch else { return }
-        let text =
-            "Simulation '\(settings.name)': no thread was interrupted, since none reached a scheduling point between "
-            + "its beginning and its end. So no interleaving was tested. Make shared variables Tracked, or guard them with the library's "
-            + "primitives; an access of a Mutex that is free is no scheduling point (law 33).\n"
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -20,11 +20,10 @@ struct Settings: Sendable {
     var cancelling = Cancelling()
     /// Happens when no thread of it runs any more: later than the report of a blocked thread.
     var isOver = Signal()
+    /// Whether it prints what the program has used that the search does not control.
+    var printsUncontrolled = true
     /// Whether its failures have tokens that a search can replay.
     var isSearch = true
-    /// Whether it ends with the first schedule if no other order is possible. Then it does not find
-    /// what grows from schedule to schedule.
-    var endsWithOneOrder = false
 
     /// The settings that a token depends on.
     var identity: String { time == .racing ? name + " racing" : name }

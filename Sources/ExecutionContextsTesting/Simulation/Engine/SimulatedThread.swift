@@ -114,6 +114,8 @@ final class SimulatedThread: @unchecked Sendable {
     var task: TaskRecord?
     /// The index of its task among all that were given a thread.
     var assignment = 0
+    /// The tasks that its job has made ready since its last act, by their names; for the story.
+    var resumed: [String] = []
     /// The next thread that a later schedule can reuse.
     var nextSpare: SimulatedThread?
     /// The job that it runs next.
@@ -154,6 +156,7 @@ final class SimulatedThread: @unchecked Sendable {
         (operations, run, deadline, isolation) = (0, 0, .max, 0)
         (hasToken, wasWoken, hasYielded, isQueued) = (false, false, false, false)
         (wait, awaited, refused, task, intent) = (.nothing, nil, nil, nil, nil)
+        resumed = []
     }
 
     /// The number that identifies it in locks and waiters; zero while no system thread runs it.

@@ -95,6 +95,7 @@ extension SimulationScheduler {
             // The library traps with a message of its own.
             if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
         }
+        if lock.trapsOnReentry { hosts.met.insert(.mutex) }
         step(thread)
         thread.wait = .systemLock(lock)
         thread.deadline = deadline

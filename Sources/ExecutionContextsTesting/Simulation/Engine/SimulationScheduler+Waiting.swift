@@ -160,10 +160,18 @@ extension SimulationScheduler {
         thread.wait = .nothing
     }
 
-    /// Advances time where all running tasks only yield, waiting for the end of a sleep.
+    /// Advances time where a task yields again and again, or all running tasks only yield: they
+    /// wait for the end of a sleep.
     func noteYield(_ thread: SimulatedThread) {
         // The end of a yield is a separate job.
         guard thread.isOfTasks, thread.task != nil || thread.hasYielded else { return }
+        if thread.hasYielded, let task = thread.task,
+            task.yields(since: stepOfTime) >= patienceForPolls,
+            phase == .running, advance()
+        {
+            patienceForPolls = Self.laterYields
+            chooser.orders?.isCut = true
+        }
         if !thread.hasYielded { leap = Self.firstLeap }
         yields = thread.hasYielded ? yields + 1 : 0
         // Many tasks that each yield once are not waiting.
@@ -178,7 +186,9 @@ extension SimulationScheduler {
         leap = min(leap * 4, Self.longestLeap)
     }
 
-    private static let mostYields = 500
+    /// How often tasks yield until time advances; and after one has been seen to wait so.
+    static let mostYields = 500
+    private static let laterYields = 50
     private static let firstLeap: Int64 = 1_000_000
     private static let longestLeap: Int64 = 3_600_000_000_000
 
@@ -190,6 +200,7 @@ extension SimulationScheduler {
         guard next != .max, phase != .running || next <= settings.horizon else { return false }
         if let trace, next > now { trace.timeIs(next) }
         now = max(now, next)
+        stepOfTime = steps
         log?.passTime()
         memory?.synchronizeAll()
         forEachSleeper { if $0.deadline <= now { wake($0) } }

@@ -48,6 +48,13 @@ final class SimulationScheduler: @unchecked Sendable {
     private(set) var isFair = false
     /// How many tasks in a row have only yielded.
     var yields = 0
+    /// The random numbers that the program gets from the system: the same in each schedule, so that
+    /// their order depends on the schedule alone.
+    var random = SeededRNG(seed: 0)
+    /// How often a task yields until time advances.
+    var patienceForPolls = SimulationScheduler.mostYields
+    /// The step at which time last advanced.
+    var stepOfTime = 0
     /// By how much the clock advances next where all running tasks only yield.
     var leap: Int64 = 1_000_000
     private var unwindingSteps = 0
@@ -184,18 +191,23 @@ final class SimulationScheduler: @unchecked Sendable {
         if phase == .unwinding {
             unwindingSteps += 1
             if unwindingSteps > Self.patience { giveUp(thread) }
-        } else if steps > settings.steps && !isFair {
+        } else if steps > settings.steps, !isFair, steps > usualSteps {
             isFair = true
             chooser.orders?.isCut = true
-        } else if steps > 2 * settings.steps {
+        } else if steps > 2 * settings.steps, steps > 2 * usualSteps {
             fail(
                 .endless,
-                "The program has not ended after \(2 * settings.steps) steps, the second half of them round-robin. It loops, repeats something forever, or "
+                "The program has not ended after \(steps - 1) steps, the second half of them round-robin. It loops, repeats something forever, or "
                     + "is too long: end the repetition, or raise 'steps'.")
         } else if isPoint && phase == .running && !conditions.isEmpty {
             checkConditions()
         }
     }
+
+    /// How many steps the program may take before its threads run round-robin: more if it has many
+    /// tasks. A task is created, begins, goes on and ends; a program that creates tasks for ever is
+    /// endless as well.
+    private var usualSteps: Int { settings.steps + 6 * min(tasks.count, 200_000) }
 
     /// How many more steps the threads may take after a failure, to reach their ends.
     private static let patience = 2_000
@@ -221,8 +233,15 @@ final class SimulationScheduler: @unchecked Sendable {
                 if phase != .over && advance() { continue }
                 return endOrContinue(after: thread)
             }
+            // Round-robin, the clock runs, too: a thread may poll for what follows a sleep.
+            if isFair, phase == .running, steps - stepOfTime > Self.longestRun, advance() {
+                continue
+            }
             if let counter, phase == .running, timed != 0 || clock.nextDeadline != nil {
                 counter.pendingTimes += 1
+            }
+            if !hosts.isInterrupted, phase == .running, !creates {
+                noteInterruption(thread, candidates, yields)
             }
             let prefersCurrent = stays && !yields && !isFair && thread.run < Self.longestRun
             let usual = prefersCurrent ? thread.id : Self.next(after: thread.id, in: candidates)
@@ -254,6 +273,16 @@ final class SimulationScheduler: @unchecked Sendable {
             hosts.didSwitch(to: target)
             return threads[target]
         }
+    }
+
+    /// Records whether another thread may run here while this one has not ended, or one sleeps.
+    private func noteInterruption(
+        _ thread: SimulatedThread, _ candidates: UInt64, _ yields: Bool
+    ) {
+        guard candidates & ~(1 << UInt64(thread.id)) != 0 else { return }
+        // A task that yields goes on by a job of its own.
+        let goesOn = !thread.isDone || yields && candidates & (candidates - 1) != 0
+        hosts.isInterrupted = goesOn || timed != 0 || clock.nextDeadline != nil
     }
 
     /// Records a decision.

@@ -12,6 +12,8 @@ final class SimulationTrace {
         case runs(isFirst: Bool, actor: String?, locations: [UInt])
         /// The thread creates a task.
         case creates
+        /// The thread affects other tasks, and makes some ready.
+        case acts(String, resuming: [String])
         case submits(String)
         /// A tracked value, with the value that was read, or the values before and after a write.
         case reads(String, String?)
@@ -110,6 +112,9 @@ final class SimulationTrace {
         case .runs(let isFirst, let actor, let locations):
             running(isFirst, actor, CodeLocations.function(at: locations))
         case .creates: "starts a task"
+        case .acts(let what, let names) where names.isEmpty: what
+        case .acts(let what, let names):
+            "\(what): '\(names.joined(separator: "', '"))' may go on"
         case .submits(let name): "submits to '\(name)'"
         case .reads(let name, let value): "reads '\(name)'" + (value.map { " = \($0)" } ?? "")
         case .writes(let name, let old?, let new?): "writes '\(name)': \(old) -> \(new)"

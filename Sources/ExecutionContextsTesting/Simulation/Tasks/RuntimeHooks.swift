@@ -6,6 +6,7 @@ enum RuntimeHooks {
     /// Installs the hooks of the runtime, once in a process.
     static let install: Void = {
         ProcessExecutors.install()
+        ecs_fix_order_of_tables()
         unsafe ecs_install(
             ecs_simulator(
                 take: { simulation, job, executor, delay in
@@ -17,6 +18,10 @@ enum RuntimeHooks {
                 },
                 now: { unsafe HostThread.of($0).clockReading },
                 sleep: { unsafe HostThread.of($0).pause(for: $1) },
+                fill: { simulation, bytes, count in
+                    unsafe HostThread.of(simulation).fill(
+                        UnsafeMutableRawBufferPointer(start: bytes, count: count))
+                },
                 did_miss: { unsafe HostThread.of($0).didMissChange() },
                 will_hand_over: { unsafe HostThread.of($0).willHandOver() },
                 did_create: { simulation, task, callers, count in
@@ -25,6 +30,10 @@ enum RuntimeHooks {
                     unsafe HostThread.of(simulation).didCreate(
                         task, by: UnsafeBufferPointer(start: callers, count: count))
                 },
+                did_meet: { unsafe HostThread.of($0).didMeet($1) },
+                did_act: { unsafe HostThread.of($0).didAct($1) },
+                did_make_continuation: { unsafe HostThread.of($0).didMakeContinuation(Word($1)) },
+                will_resume: { unsafe HostThread.of($0).willResume(Word($1)) },
                 waits: { unsafe HostThread.of($0).waitsForConditions },
                 wait: { unsafe HostThread.of($0).wait(for: SystemLock($1), until: $2) },
                 did_signal: { unsafe HostThread.of($0).didSignal(SystemLock($1), toAll: $2) },

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 
 extension SimulationScheduler {
@@ -45,6 +46,27 @@ extension SimulationScheduler {
         log?.add(.writes, .tasks)
     }
 
+    /// A thread has resumed a continuation, cancelled tasks, or used a stream: those who learn of
+    /// it may run before it continues.
+    func didAct(_ act: ecs_act, _ thread: SimulatedThread) {
+        guard phase == .running || phase == .unwinding else { return }
+        trace?.add(thread, .acts(act.text, resuming: thread.resumed))
+        thread.resumed = []
+        point(thread)
+        log?.add(.writes, .tasks)
+    }
+
+    /// Whether a thread may resume a continuation, which has no other protection if it is unsafe.
+    func willResume(_ task: Word, _ thread: SimulatedThread) -> Bool {
+        guard let waiter = tasks.endContinuation(of: task) else { return true }
+        fail(
+            .resumedTwice,
+            "'\(thread.name)' resumes a continuation of '\(waiter)' that was resumed before. Elsewhere "
+                + "the task would continue in a wrong place, or the process would end.",
+            locations: [(thread.name, CallerLocation())])
+        return false
+    }
+
     /// Takes a job from the runtime that is ready after a delay.
     func take(_ job: TaskJob, after delay: Int64) {
         if job.isTask, job.number != tasks.ignored, !hosts.mayOwn(job) {
@@ -59,13 +81,24 @@ extension SimulationScheduler {
         log?.add(.writes, .tasks)
         // The runtime resumes a task that yields with a separate job.
         if !job.isTask { caller?.hasYielded = true }
-        if delay <= 0 { return tasks.add(job) }
+        if delay <= 0 {
+            noteResumption(job)
+            return tasks.add(job)
+        }
         tasks.noteSleep(job)
         _ = clock.add(
             at: ContextInstant(nanoseconds: now).advanced(by: .nanoseconds(delay)), isReady: true
         ) { [tasks] in
             tasks.add(job)
         }
+    }
+
+    /// Keeps, for the story, which task the running thread makes ready.
+    private func noteResumption(_ job: TaskJob) {
+        guard trace != nil, let caller, let name = tasks.title(of: job, besides: caller) else {
+            return
+        }
+        caller.resumed.append(name)
     }
 
     /// The reading of the system's clocks.
@@ -86,6 +119,18 @@ extension SimulationScheduler {
             readings.step = steps
         }
         return now
+    }
+}
+
+extension ecs_act {
+    /// What a thread does, for the story.
+    fileprivate var text: String {
+        switch self {
+        case ecs_resumes: "resumes a continuation"
+        case ecs_cancels: "cancels a task"
+        case ecs_yields: "yields to a stream"
+        default: "finishes a stream"
+        }
     }
 }
 

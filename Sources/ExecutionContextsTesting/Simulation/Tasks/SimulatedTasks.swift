@@ -18,6 +18,8 @@ internal import ExecutionContexts
     /// How often a task was given a thread.
     private var assignments = 0
     private let records = TaskRecords()
+    /// How many tasks the schedule has seen.
+    var count: Int { records.count }
     /// How many tasks have begun and not ended.
     private(set) var livingCount = 0
     /// The task that starts the program and that no schedule ends.
@@ -31,6 +33,9 @@ internal import ExecutionContexts
     /// The threads whose job has begun and not returned, as a set of their numbers.
     var begun: UInt64 = 0
     private var started = 0
+    /// The tasks that have made a continuation, by their addresses: their names, and whether the
+    /// last continuation has not been resumed. Of those that the runtime makes it sees none.
+    private var continuations: [Word: (task: SimulatedThread.Title, isOpen: Bool)] = [:]
     /// The first event of the running task, until its name is known.
     private var beginning: SimulationTrace.TraceEvent?
 
@@ -66,6 +71,27 @@ internal import ExecutionContexts
         let record = records.record(of: task)
         record.creators.removeAll(keepingCapacity: true)
         unsafe record.creators.append(contentsOf: callers)
+    }
+
+    /// A task has made a continuation.
+    func didMakeContinuation(of task: Word, _ thread: SimulatedThread) {
+        continuations[task] = (thread.title, true)
+    }
+
+    /// The last continuation of a task is about to be resumed; if it has been resumed before,
+    /// returns the name of the task.
+    func endContinuation(of task: Word) -> String? {
+        guard let known = continuations[task] else { return nil }
+        continuations[task]?.isOpen = false
+        return known.isOpen ? nil : known.task.text
+    }
+
+    /// The name of the job's task, if that has begun and is another one than the thread's.
+    func title(of job: TaskJob, besides thread: SimulatedThread) -> String? {
+        guard job.isTask, let task = records.known(job), task !== thread.task, task.job != nil,
+            isOfProgram(task)
+        else { return nil }
+        return task.title.text
     }
 
     private func isOfProgram(_ task: TaskRecord) -> Bool {
@@ -132,6 +158,7 @@ internal import ExecutionContexts
         HiddenFromSanitizer.begin()
         guard let job = thread.next else { return HiddenFromSanitizer.end() }
         thread.next = nil
+        thread.resumed = []
         scheduler.step(thread)
         thread.isolation = job.isolation
         begun |= 1 << UInt64(thread.id)
@@ -266,6 +293,6 @@ internal import ExecutionContexts
         for thread in scheduler.threads { thread.task = nil }
         records.endAll()
         livingCount = 0
-        (overflow, actors, scheduler) = ([], [:], nil)
+        (overflow, actors, continuations, scheduler) = ([], [:], [:], nil)
     }
 }

@@ -69,9 +69,6 @@ final class TaskLease: Sendable {
         }
     }
 
-    /// Whether the search has run tasks.
-    var wasTaken: Bool { scheduleCount.load(ordering: .relaxed) > 0 }
-
     /// Revokes the lease of a search for good, since its thread is blocked.
     func lose() {
         Self.state.withLock { state in

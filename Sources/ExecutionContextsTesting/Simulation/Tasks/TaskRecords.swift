@@ -4,6 +4,8 @@
 final class TaskRecords {
     /// All records that were ever needed; most of them are free between two schedules.
     private(set) var all: [TaskRecord] = []
+    /// How many tasks have had a record since the schedule began.
+    private(set) var count = 0
     /// The index of the first free record; negative if there is none.
     private var free = -1
 
@@ -23,6 +25,7 @@ final class TaskRecords {
     func record(of task: TaskJob) -> TaskRecord { known(task) ?? new(task) }
 
     private func new(_ task: TaskJob) -> TaskRecord {
+        count += 1
         if free < 0 { grow() }
         let record = all[free]
         free = record.nextFree
@@ -52,6 +55,7 @@ final class TaskRecords {
 
     /// Frees all records.
     func endAll() {
+        count = 0
         for record in all where record.number != 0 { end(record)?.release() }
     }
 }
@@ -66,6 +70,8 @@ final class TaskRecord {
     var title = SimulatedThread.Title.none
     /// Whether Swift created the task to end a sleep.
     var endsSleep = false
+    /// How often it has yielded since time advanced, at this step.
+    private var yields = (since: -1, count: 0)
     /// Whether it continued on an executor of the program's own, and is no longer retained.
     var wasHandedOver = false
     /// Addresses in the functions that created it.
@@ -77,9 +83,16 @@ final class TaskRecord {
 
     init(place: Int) { self.place = place }
 
+    /// Counts a yield; returns how many there were since time has advanced, at this step.
+    func yields(since step: Int) -> Int {
+        yields = (step, yields.since == step ? yields.count + 1 : 1)
+        return yields.count
+    }
+
     func clear() {
         (number, job, title, thread) = (0, nil, .none, nil)
         (endsSleep, wasHandedOver) = (false, false)
+        yields = (-1, 0)
         creators.removeAll(keepingCapacity: true)
     }
 }

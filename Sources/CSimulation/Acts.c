@@ -1,0 +1,128 @@
+#ifdef __linux__
+// For RTLD_NEXT.
+#define _GNU_SOURCE
+#include "Interposition.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// What a task does to others: it resumes a continuation, cancels tasks, yields to a stream or
+// finishes it. Another task may run before it continues: the end of each is a scheduling point.
+//
+// Compiled code calls these functions through the dynamic linker, as `swift_task_switch`, and they
+// are weak for the same reason. What the runtime does by itself passes no point.
+#if !__has_feature(thread_sanitizer)
+
+// What a test library and Foundation do for themselves may be under locks of their own.
+__attribute__((used)) static void report(ecs_act act, const void *caller) __asm__("ecs_report_act");
+static void report(ecs_act act, const void *caller) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act);
+}
+
+typedef SWIFT_CALL void *init_continuation(void *context, size_t flags);
+init_continuation swift_continuation_init;
+
+__attribute__((weak)) SWIFT_CALL void *swift_continuation_init(void *context, size_t flags) {
+    static void *known;
+    void *task = ((init_continuation *)ecs_original(&known, "swift_continuation_init", NULL))(context, flags);
+    ecs_did_make_continuation(task);
+    return task;
+}
+
+typedef SWIFT_CALL void resume(void *task);
+resume swift_continuation_resume, swift_continuation_throwingResume;
+
+__attribute__((weak)) SWIFT_CALL void swift_continuation_resume(void *task) {
+    static void *known;
+    if (!ecs_will_resume(task)) return;
+    ((resume *)ecs_original(&known, "swift_continuation_resume", NULL))(task);
+    report(ecs_resumes, __builtin_return_address(0));
+}
+
+__attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResume(void *task) {
+    static void *known;
+    if (!ecs_will_resume(task)) return;
+    ((resume *)ecs_original(&known, "swift_continuation_throwingResume", NULL))(task);
+    report(ecs_resumes, __builtin_return_address(0));
+}
+
+typedef SWIFT_CALL void resume_with_error(void *task, void *error);
+resume_with_error swift_continuation_throwingResumeWithError;
+
+__attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResumeWithError(void *task, void *error) {
+    static void *known;
+    if (!ecs_will_resume(task)) return;
+    ((resume_with_error *)ecs_original(&known, "swift_continuation_throwingResumeWithError", NULL))(task, error);
+    report(ecs_resumes, __builtin_return_address(0));
+}
+
+// Functions of Swift's library have arguments in any register, but none on the stack. Their results
+// are in up to four registers for addresses and four for numbers. The registers for `self` and for
+// an error are preserved by functions of C.
+#if defined(__x86_64__)
+#define CALL_AND_REPORT(original, act) \
+    "push %rbp\n mov %rsp, %rbp\n call *" original "(%rip)\n" \
+    "push %rax\n push %rdx\n push %rcx\n push %r8\n sub $64, %rsp\n" \
+    "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n" \
+    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n call ecs_report_act\n" \
+    "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n" \
+    "add $64, %rsp\n pop %r8\n pop %rcx\n pop %rdx\n pop %rax\n pop %rbp\n ret\n"
+#elif defined(__aarch64__)
+#define CALL_AND_REPORT(original, act) \
+    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" \
+    "adrp x16, " original "\n ldr x16, [x16, :lo12:" original "]\n blr x16\n" \
+    "stp x0, x1, [sp, #-96]!\n stp x2, x3, [sp, #16]\n stp q0, q1, [sp, #32]\n stp q2, q3, [sp, #64]\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n bl ecs_report_act\n" \
+    "ldp q2, q3, [sp, #64]\n ldp q0, q1, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #96\n" \
+    "ldp x29, x30, [sp], #16\n ret\n"
+#endif
+
+#ifdef CALL_AND_REPORT
+// The values of `ecs_act`, for the assembler.
+#define CANCELS "1"
+#define YIELDS "2"
+#define FINISHES "3"
+_Static_assert(ecs_cancels == 1 && ecs_yields == 2 && ecs_finishes == 3, "as above");
+
+#define EACH_FUNCTION(of) \
+    of(checked_resume, "$sScC6resume9returningyxn_tF", "0") \
+    of(checked_throw, "$sScC6resume8throwingyq_n_tF", "0") \
+    of(task_cancel, "$sScT6cancelyyF", CANCELS) \
+    of(current_cancel, "$sSct6cancelyyF", CANCELS) \
+    of(group_cancel, "$sScG9cancelAllyyF", CANCELS) \
+    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS) \
+    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS) \
+    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS) \
+    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS) \
+    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS) \
+    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS) \
+    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES) \
+    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS) \
+    of(throwing_stream_yield_with, \
+       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS) \
+    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS) \
+    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES)
+
+#define DEFINE(name, symbol, act) \
+    __attribute__((used)) static void *original_##name __asm__("ecs_original_" #name); \
+    __attribute__((weak, naked)) void ecs_act_##name(void) __asm__(symbol); \
+    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act)); }
+EACH_FUNCTION(DEFINE)
+
+_Noreturn static void is_missing(void) {
+    fputs("A function of the concurrency runtime is not in a shared library, so a simulation cannot call it (law 33). "
+          "Link the program without --static-swift-stdlib.\n", stderr);
+    abort();
+}
+
+// Before any function of the program runs.
+__attribute__((constructor(101))) static void find_originals(void) {
+#define FIND(name, symbol, act) \
+    original_##name = dlsym(RTLD_NEXT, symbol); \
+    if (!original_##name) original_##name = (void *)is_missing;
+    EACH_FUNCTION(FIND)
+}
+#endif
+#endif
+#endif

@@ -1,0 +1,59 @@
+#ifdef __linux__
+// For RTLD_NEXT.
+#define _GNU_SOURCE
+#include "Interposition.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// What differs from run to run in a program that has no other input: random numbers, and the order
+// of sets and dictionaries. In a simulation each schedule has the same.
+
+// The runtime gets random numbers from the kernel by this function.
+__attribute__((weak)) long syscall(long number, ...) {
+    static void *known;
+    long words[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++) words[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_getrandom && ecs_fill((void *)words[0], (size_t)words[1])) return words[1];
+    return ((long (*)(long, ...))ecs_original(&known, "syscall", NULL))(
+        number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+typedef struct {
+    uint8_t bytes[16];
+} uuid;
+typedef SWIFT_CALL uuid make_uuid(void);
+make_uuid ecs_make_uuid __asm__("$s20FoundationEssentials4UUIDVACycfC");
+
+// Foundation reads those of a UUID from a file.
+__attribute__((weak)) SWIFT_CALL uuid ecs_make_uuid(void) {
+    uuid made;
+    if (!ecs_fill(&made, sizeof made)) {
+        static make_uuid *known;
+        make_uuid *real = __atomic_load_n(&known, __ATOMIC_RELAXED);
+        if (!real) real = (make_uuid *)dlsym(RTLD_NEXT, "$s20FoundationEssentials4UUIDVACycfC");
+        __atomic_store_n(&known, real, __ATOMIC_RELAXED);
+        // Foundation is linked statically, and the linker chose this function for it.
+        if (real) return real();
+        syscall(SYS_getrandom, &made, sizeof made, 0);
+    }
+    // Version 4, variant 1.
+    made.bytes[6] = (made.bytes[6] & 0x0f) | 0x40;
+    made.bytes[8] = (made.bytes[8] & 0x3f) | 0x80;
+    return made;
+}
+
+// The seeds stay as they are, since the tables that exist depend on them.
+void ecs_fix_order_of_tables(void) {
+    struct {
+        uint64_t seeds[2];
+        bool is_deterministic;
+    } *parameters = dlsym(RTLD_DEFAULT, "_swift_stdlib_Hashing_parameters");
+    if (parameters) __atomic_store_n(&parameters->is_deterministic, true, __ATOMIC_RELAXED);
+}
+#endif

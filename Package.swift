@@ -87,7 +87,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["ExecutionContextsTesting", "TestWidth", "CPlatform"],
-            path: "Tests/TestSupport"),
+            path: "Tests/TestSupport",
+            // The packages in Examples share these files, and do not see the hooks.
+            swiftSettings: [.define("HasHooks")]),
         // Limits how many test cases run at a time.
         .target(name: "TestWidth", path: "Tests/TestWidth"),
         // Programs with known faults, for the tests of the simulator, and the command that measures it by them.

@@ -6,6 +6,8 @@
 // Libraries are bound to the runtime's own function, which a program cannot interpose.
 bool ecs_takes_switches(void) { return false; }
 
+bool ecs_sees_all(void) { return false; }
+
 // Callers are looked up on Linux only.
 size_t ecs_callers(uintptr_t *addresses, size_t count) {
     (void)addresses, (void)count;

@@ -118,6 +118,14 @@ bool ecs_takes_switches(void) {
     return image.dli_fbase == own.dli_fbase && dlsym(RTLD_NEXT, "swift_task_switch");
 }
 
+bool ecs_sees_all(void) {
+#if __has_feature(thread_sanitizer)
+    return false;
+#else
+    return ecs_takes_switches();
+#endif
+}
+
 bool ecs_read(const void *from, void *to, size_t size) {
     struct iovec source = {(void *)from, size}, target = {to, size};
     // The kernel reports unreadable memory as an error, not as a signal.

@@ -12,15 +12,18 @@
 // of sets and dictionaries. In a simulation each schedule has the same.
 
 // The runtime gets random numbers from the kernel by this function.
+static void *real_syscall;
+// Early: it may be called where nothing can be looked up, as in the handler of a signal.
+__attribute__((constructor(101))) static void find_syscall(void) { ecs_original(&real_syscall, "syscall", NULL); }
+
 __attribute__((weak)) long syscall(long number, ...) {
-    static void *known;
     long words[6];
     va_list arguments;
     va_start(arguments, number);
     for (int i = 0; i < 6; i++) words[i] = va_arg(arguments, long);
     va_end(arguments);
     if (number == SYS_getrandom && ecs_fill((void *)words[0], (size_t)words[1])) return words[1];
-    return ((long (*)(long, ...))ecs_original(&known, "syscall", NULL))(
+    return ((long (*)(long, ...))ecs_original(&real_syscall, "syscall", NULL))(
         number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
@@ -30,16 +33,22 @@ typedef struct {
 typedef SWIFT_CALL uuid make_uuid(void);
 make_uuid ecs_make_uuid __asm__("$s20FoundationEssentials4UUIDVACycfC");
 
+// What differs between processes in the UUIDs of their simulations: files are named by them.
+static uuid own;
+__attribute__((constructor)) static void make_own(void) { syscall(SYS_getrandom, &own, sizeof own, 0); }
+
 // Foundation reads those of a UUID from a file.
 __attribute__((weak)) SWIFT_CALL uuid ecs_make_uuid(void) {
     uuid made;
-    if (!ecs_fill(&made, sizeof made)) {
+    if (ecs_fill(&made, sizeof made)) {
+        for (size_t i = 0; i < sizeof made; i++) made.bytes[i] ^= own.bytes[i];
+    } else {
         static make_uuid *known;
         make_uuid *real = __atomic_load_n(&known, __ATOMIC_RELAXED);
         if (!real) real = (make_uuid *)dlsym(RTLD_NEXT, "$s20FoundationEssentials4UUIDVACycfC");
         __atomic_store_n(&known, real, __ATOMIC_RELAXED);
-        // Foundation is linked statically, and the linker chose this function for it.
         if (real) return real();
+        // Foundation is linked statically, and the linker chose this function for it.
         syscall(SYS_getrandom, &made, sizeof made, 0);
     }
     // Version 4, variant 1.

@@ -259,6 +259,9 @@ bool ecs_has_ended(const void *_Nonnull task);
 /// Whether the simulation intercepts each change of executor on one thread.
 bool ecs_takes_switches(void);
 
+/// Whether locks, new tasks and what a task does to others are scheduling points as well.
+bool ecs_sees_all(void);
+
 /// Writes the addresses of the calls that lead to the calling function; returns how many.
 size_t ecs_callers(uintptr_t *_Nonnull addresses, size_t count);
 

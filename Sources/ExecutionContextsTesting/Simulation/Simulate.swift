@@ -45,8 +45,8 @@ internal import Foundation
 ///   - time: when simulated time advances.
 ///   - token: a token of a failure, to run only that schedule.
 ///   - seed: the seed of every random decision of the strategy.
-///   - steps: how many steps a schedule may take, besides six for each task. Then the threads run
-///     round-robin, and after as many steps again the program counts as endless.
+///   - steps: how many steps a schedule may take, besides six for each task that lives. Then the
+///     threads run round-robin, and after as many steps again the program counts as endless.
 ///   - horizon: how far simulated time may advance. A delay that is due later is left over.
 ///   - patience: how long, in real time, a thread may make no progress before it counts as blocked.
 ///   - ignoring: kinds of failures to ignore.

@@ -20,7 +20,7 @@ struct PlainAlarmTests {
     func `Law 33: a task that polls sees what another does after a sleep`(
         time: SimulationTime
     ) async throws {
-        try await simulate("polling", schedules: 20, time: time) { _ in
+        try await simulate("polling", schedules: 3, time: time) { _ in
             let counter = Counter()
             async let sleeper: Void = {
                 for _ in 0..<3 {
@@ -31,6 +31,40 @@ struct PlainAlarmTests {
             while await counter.count < 3 { await Task.yield() }
             await sleeper
         }
+    }
+
+    @Test func `Law 33: a task that works and yields does not make time pass`() async throws {
+        try await simulate("works", schedules: 3, ignoring: [.vacuous]) { _ in
+            let counter = Counter()
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    try await Task.sleep(for: .seconds(60))
+                    throw CancellationError()
+                }
+                group.addTask {
+                    for _ in 0..<1_200 {
+                        await counter.add()
+                        await Task.yield()
+                    }
+                }
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test func `Law 33: many tasks are not endless, and one after another without end is`() async {
+        let many = await search("many", schedules: 1, steps: 1_000) { _ in
+            let counter = Counter()
+            await withTaskGroup { group in
+                for _ in 0..<1_000 { group.addTask { await counter.add() } }
+            }
+        }
+        #expect(many.failure == nil, "\(many)")
+        let endless = await search("endless", schedules: 1, steps: 500) { _ in
+            while true { await Task {}.value }
+        }
+        #expect(endless.failure?.kind == .endless, "\(endless)")
     }
 
     @Test func `Law 33: many tasks that yield do not make time pass`() async throws {

@@ -136,7 +136,8 @@ struct PlainSemaphoreOutsideTests {
         let gate = DispatchSemaphore(value: 0)
         let begun = DispatchSemaphore(value: 0)
         DispatchQueue(label: "opener").async {
-            for _ in 0..<3 {
+            // Two of the search, one that repeats the first, and one at the end.
+            for _ in 0..<4 {
                 begun.wait()
                 gate.signal()
             }

@@ -62,6 +62,12 @@ struct PlainVacuityTests {
                 for _ in 0..<4 { group.addTask { account.withdraw() } }
             }
         },
+        Program(testDescription: "many tasks with a mutex", reason: "No thread or task") { _ in
+            let account = Unseen()
+            await withTaskGroup { group in
+                for _ in 0..<90 { group.addTask { account.withdraw() } }
+            }
+        },
         Program(testDescription: "tasks that share nothing", reason: "No thread or task") { _ in
             async let one = 1
             async let other = 2

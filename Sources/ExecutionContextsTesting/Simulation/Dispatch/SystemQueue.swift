@@ -22,7 +22,9 @@ internal import CSimulation
 
     var name: String {
         let label = unsafe String(cString: ecs_queue_label(pointer))
-        return label.isEmpty ? "a queue" : label
+        // The label of an OperationQueue's own ends with an address, another one in each schedule.
+        let name = label.firstRange(of: " 0x").map { label[..<$0.lowerBound] } ?? label[...]
+        return name.isEmpty ? "a queue" : String(name)
     }
 
     /// Keeps the memory of the queue, without a reference of the program's.

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 internal import Foundation
 internal import Synchronization
@@ -117,8 +118,8 @@ final class Search: Sendable {
             kind: .blocked, simulation: settings.name,
             happened:
                 "'\(thread)' has reached no scheduling point for \(settings.patience). It waits for something "
-                + "that the simulation cannot see (a semaphore, a system lock, input, a real clock), or is "
-                + "computing. Wait with primitives of the simulation, or raise 'patience' (law 33).",
+                + "that the simulation cannot see (a semaphore, a system lock, input, a real clock), spins until a "
+                + "thread goes on that is paused, or is computing. Wait with primitives of the simulation, or raise 'patience' (law 33).",
             schedule: 0, switches: 0, token: nil, story: .none)
         return report(0, failure: failure)
     }
@@ -170,7 +171,9 @@ final class Search: Sendable {
         hosts.chances = counter.chances
         // The other schedules would be the same.
         if hosts.choices == 0, vacuity != nil, first.inversion == nil { return report(1) }
-        if case .exhaustive(let most) = settings.strategy.kind { return exhaust(most) }
+        if case .exhaustive(let most) = settings.strategy.kind {
+            return exhaust(most, after: first)
+        }
         if settings.strategy.kind == .orders { return tryOrders(first) }
         let chooser = settings.strategy.chooser(seed: settings.seed, settings.time)
         var inversion: (Outcome, Int)? = first.inversion.map { _ in (first, 1) }
@@ -187,16 +190,22 @@ final class Search: Sendable {
             }
         }
         (hosts.reversals, hosts.pairs) = (chooser.reversals, chooser.pairs)
-        if failed?.finding?.kind != .foreign, mayGoOn {
-            // State that outlives schedules may have grown, so that one failed or found nothing.
-            let last = run(Chooser(), tracing: true)
-            if last.finding != nil || last.decisions != first.decisions {
-                return report(number, failure: nondeterminism(first, last, 1))
-            }
+        if failed?.finding?.kind != .foreign, failed != nil || mayGoOn,
+            let changed = changeSince(first)
+        {
+            return report(number, failure: changed)
         }
         if let failed { return report(number, failure: explain(failed, number)) }
         let failure = inversion.flatMap { explainInversion($0.0, $0.1) }
         return report(number, failure: failure)
+    }
+
+    /// Repeats the usual schedule: state that outlives schedules may have grown, so that one failed
+    /// or found nothing.
+    private func changeSince(_ first: Outcome) -> SimulationFailure? {
+        let last = run(Chooser(), tracing: true)
+        guard last.finding != nil || last.decisions != first.decisions else { return nil }
+        return nondeterminism(first, last, 1)
     }
 
     func report(
@@ -217,16 +226,22 @@ final class Search: Sendable {
 
     /// Why its success means nothing, if it does not; nil for a replay.
     private var vacuity: SimulationFailure? {
-        guard settings.isSearch, hosts.chances == 0, !settings.ignoring.contains(.vacuous),
-            hosts.choices == 0 || !hosts.isInterrupted
-        else { return nil }
-        let reason =
-            hosts.choices == 0
-            ? "No two of its threads or tasks could ever run at the same time, so there is one order. "
+        guard settings.isSearch, hosts.chances == 0, !settings.ignoring.contains(.vacuous) else {
+            return nil
+        }
+        let reason: String
+        if hosts.choices == 0 {
+            reason =
+                "No two of its threads or tasks could ever run at the same time, so there is one order. "
                 + "Test the code from several tasks"
-            : "No thread or task could be interrupted between its beginning and its end, so they share "
-                + "nothing that the search sees. It does not see variables, atomics, and a Mutex that is "
-                + "free: make shared variables Tracked, guard them with a lock that it sees"
+        } else if !hosts.isInterrupted, ecs_sees_all(), mayGoOn {
+            reason =
+                "No thread or task could be interrupted between its beginning and its end, so only orders "
+                + "of whole ones were tried. The search does not see uses of variables and atomics, and of "
+                + "a Mutex that is free: make them Tracked, or take a lock that it sees"
+        } else {
+            return nil
+        }
         return SimulationFailure(
             kind: .vacuous, simulation: settings.name,
             happened: reason + ", or ignore '.vacuous' (law 33).", schedule: 0, switches: 0,
@@ -246,7 +261,7 @@ final class Search: Sendable {
 
     /// Runs all schedules of few switches, those with fewer first: each adds one switch to a known
     /// one.
-    private func exhaust(_ most: Int) -> SimulationReport {
+    private func exhaust(_ most: Int, after first: Outcome) -> SimulationReport {
         var waiting = [Schedule()]
         var next = 0
         var inversion: (Outcome, Int)?
@@ -267,6 +282,7 @@ final class Search: Sendable {
                 waiting += chooser.alternatives.map { Schedule(switches: schedule.switches + [$0]) }
             }
         }
+        if let changed = changeSince(first) { return report(next, failure: changed) }
         let failure = inversion.flatMap { explainInversion($0.0, $0.1) }
         return report(next, isComplete: next == waiting.count && !isCut, failure: failure)
     }

@@ -160,12 +160,14 @@ extension SimulationScheduler {
         thread.wait = .nothing
     }
 
-    /// Advances time where a task yields again and again, or all running tasks only yield: they
-    /// wait for the end of a sleep.
+    /// Advances time where all running tasks only yield: they wait for the end of a sleep.
+    ///
+    /// So may a task that does something between its yields, as a loop that asks an actor. A loop
+    /// that works does the same, so this is assumed only where the threads run round-robin.
     func noteYield(_ thread: SimulatedThread) {
         // The end of a yield is a separate job.
         guard thread.isOfTasks, thread.task != nil || thread.hasYielded else { return }
-        if thread.hasYielded, let task = thread.task,
+        if isFair, thread.hasYielded, let task = thread.task,
             task.yields(since: stepOfTime) >= patienceForPolls,
             phase == .running, advance()
         {

@@ -118,13 +118,15 @@ final class SimulationScheduler: @unchecked Sendable {
         thread.operations += 1
         suspend(thread, thread.queue == nil && !thread.isOfTasks ? .ended : .idle)
         if thread.id > 0 && !thread.isOfTasks { trace?.add(thread, .ended) }
+        // Other jobs than those of the same task are no part of what has returned.
+        let goesOn = thread.isOfTasks && thread.next != nil
         if thread.isOfTasks ? tasks.hasJob(for: thread) : thread.queue?.hasJob(for: thread) == true
         {
             wake(thread)
         }
         if phase == .running { checkConditions() }
         noteYield(thread)
-        let next = choose(thread, stays: false, yields: thread.hasYielded)
+        let next = choose(thread, stays: false, yields: thread.hasYielded, isBetween: goesOn)
         thread.hasYielded = false
         // A thread that serves a context may run its body again.
         if let next, next === thread { return .begins(next) }
@@ -204,10 +206,9 @@ final class SimulationScheduler: @unchecked Sendable {
         }
     }
 
-    /// How many steps the program may take before its threads run round-robin: more if it has many
-    /// tasks. A task is created, begins, goes on and ends; a program that creates tasks for ever is
-    /// endless as well.
-    private var usualSteps: Int { settings.steps + 6 * min(tasks.count, 200_000) }
+    /// How many steps the program may take before its threads run round-robin: more if many tasks
+    /// live at a time. Each is created, begins, goes on and ends.
+    private var usualSteps: Int { settings.steps + 6 * min(tasks.mostLiving, 100_000) }
 
     /// How many more steps the threads may take after a failure, to reach their ends.
     private static let patience = 2_000
@@ -222,8 +223,11 @@ final class SimulationScheduler: @unchecked Sendable {
     }
 
     /// The thread that runs next; nil, with the reason as a failure, if no thread can run.
+    ///
+    /// `isBetween` is false at the end of the running thread or its task.
     func choose(
-        _ thread: SimulatedThread, stays: Bool, yields: Bool = false, creates: Bool = false
+        _ thread: SimulatedThread, stays: Bool, yields: Bool = false, creates: Bool = false,
+        isBetween: Bool = true
     ) -> SimulatedThread? {
         while true {
             let isRacing = settings.time == .racing && phase == .running
@@ -233,15 +237,11 @@ final class SimulationScheduler: @unchecked Sendable {
                 if phase != .over && advance() { continue }
                 return endOrContinue(after: thread)
             }
-            // Round-robin, the clock runs, too: a thread may poll for what follows a sleep.
-            if isFair, phase == .running, steps - stepOfTime > Self.longestRun, advance() {
-                continue
-            }
             if let counter, phase == .running, timed != 0 || clock.nextDeadline != nil {
                 counter.pendingTimes += 1
             }
             if !hosts.isInterrupted, phase == .running, !creates {
-                noteInterruption(thread, candidates, yields)
+                noteInterruption(thread, candidates, isBetween, yields)
             }
             let prefersCurrent = stays && !yields && !isFair && thread.run < Self.longestRun
             let usual = prefersCurrent ? thread.id : Self.next(after: thread.id, in: candidates)
@@ -277,11 +277,11 @@ final class SimulationScheduler: @unchecked Sendable {
 
     /// Records whether another thread may run here while this one has not ended, or one sleeps.
     private func noteInterruption(
-        _ thread: SimulatedThread, _ candidates: UInt64, _ yields: Bool
+        _ thread: SimulatedThread, _ candidates: UInt64, _ isBetween: Bool, _ yields: Bool
     ) {
         guard candidates & ~(1 << UInt64(thread.id)) != 0 else { return }
         // A task that yields goes on by a job of its own.
-        let goesOn = !thread.isDone || yields && candidates & (candidates - 1) != 0
+        let goesOn = isBetween || yields && candidates & (candidates - 1) != 0
         hosts.isInterrupted = goesOn || timed != 0 || clock.nextDeadline != nil
     }
 

@@ -18,8 +18,8 @@ internal import ExecutionContexts
     /// How often a task was given a thread.
     private var assignments = 0
     private let records = TaskRecords()
-    /// How many tasks the schedule has seen.
-    var count: Int { records.count }
+    /// How many tasks have lived at a time.
+    var mostLiving: Int { records.mostLiving }
     /// How many tasks have begun and not ended.
     private(set) var livingCount = 0
     /// The task that starts the program and that no schedule ends.

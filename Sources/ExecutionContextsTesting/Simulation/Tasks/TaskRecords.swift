@@ -4,8 +4,9 @@
 final class TaskRecords {
     /// All records that were ever needed; most of them are free between two schedules.
     private(set) var all: [TaskRecord] = []
-    /// How many tasks have had a record since the schedule began.
-    private(set) var count = 0
+    /// How many tasks have a record, and how many had one at a time since the schedule began.
+    private var livingCount = 0
+    private(set) var mostLiving = 0
     /// The index of the first free record; negative if there is none.
     private var free = -1
 
@@ -25,7 +26,8 @@ final class TaskRecords {
     func record(of task: TaskJob) -> TaskRecord { known(task) ?? new(task) }
 
     private func new(_ task: TaskJob) -> TaskRecord {
-        count += 1
+        livingCount += 1
+        mostLiving = max(mostLiving, livingCount)
         if free < 0 { grow() }
         let record = all[free]
         free = record.nextFree
@@ -47,6 +49,7 @@ final class TaskRecords {
     /// Frees the record of a task that has ended; returns the job that the caller releases.
     func end(_ record: TaskRecord) -> TaskJob? {
         let job = record.job
+        livingCount -= 1
         record.clear()
         record.nextFree = free
         free = record.place
@@ -55,8 +58,8 @@ final class TaskRecords {
 
     /// Frees all records.
     func endAll() {
-        count = 0
         for record in all where record.number != 0 { end(record)?.release() }
+        mostLiving = 0
     }
 }
 

@@ -1,7 +1,7 @@
 import ExecutionContexts
 import Foundation
 
-/// A value behind a lock that no simulation of this package's tests sees: its uses are no scheduling
+/// A value behind a lock that no simulation of this package sees: its uses are no scheduling
 /// points.
 package final class Box<Value: Sendable>: @unchecked Sendable {
     // Unchecked: `stored` is reached only under `lock`, which the thread sanitizer understands.

@@ -99,11 +99,11 @@ void ecs_did_make_continuation(const void *task) {
 bool ecs_will_resume(const void *task) { return !current || simulator.will_resume(current, task); }
 
 // Whether Dispatch's semaphores and groups are simulated, and its queues, if the layout of its
-// objects is known. The environment can switch both off.
+// objects is known. Off, unless the environment enables it.
 static bool has_counters, has_queues;
 bool ecs_asks_for_dispatch(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_DISPATCH");
-    return !value || value[0] != '0' || value[1];
+    return value && value[0] == '1' && !value[1];
 }
 __attribute__((constructor)) static void read_environment(void) { has_counters = ecs_asks_for_dispatch(); }
 void ecs_set_knows_dispatch(bool is_known) { has_queues = is_known; }
@@ -143,7 +143,6 @@ void ecs_will_give_away(const char *name) {
 }
 
 const ecs_simulator *ecs_for_dispatch(const void *queue) {
-    if (!has_queues) ecs_did_meet(current, ecs_uses_dispatch);
     if (!has_queues) return NULL;
     if (current) return simulator.takes_jobs(current) ? &simulator : NULL;
     if (queue && is_watched()) simulator.will_use_outside((ecs_counter){queue, false}, ecs_submit);

@@ -72,7 +72,10 @@ static ecs_dispatch_job kept_call(object queue, void *context, call *function, b
 }
 
 static const ecs_simulator *simulator_for(object queue, const void *caller) {
-    return ecs_is_system(caller) ? NULL : ecs_for_dispatch(queue);
+    if (ecs_is_system(caller)) return NULL;
+    const ecs_simulator *simulator = ecs_for_dispatch(queue);
+    if (!simulator && ecs_current() && !ecs_asks_for_dispatch()) ecs_did_meet(ecs_current(), ecs_uses_dispatch);
+    return simulator;
 }
 
 // MARK: Jobs that run later

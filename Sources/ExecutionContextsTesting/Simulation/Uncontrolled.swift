@@ -16,7 +16,7 @@ package struct Uncontrolled: OptionSet, Sendable {
         let texts = [
             (
                 Self.mutex,
-                "a Mutex that several threads use: a SimulatedMutex or an NSLock is a point also where it is free"
+                "a Mutex from several threads: a SimulatedMutex or an NSLock is a point also where it is free"
             ),
             (
                 Self.dispatch,

@@ -23,7 +23,7 @@ struct PlainTaskActTests {
     final class Value: @unchecked Sendable {
         // Unchecked: the simulation runs one thread at a time.
         var number = 0
-        /// Resumes who waits.
+        /// Resumes the reader.
         var resume: (() -> Void)?
 
         /// Writes either before or after an act.

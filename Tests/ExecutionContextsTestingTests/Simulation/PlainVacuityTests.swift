@@ -152,6 +152,17 @@ struct PlainVacuityTests {
         #expect(report.failure == nil, "\(report)")
     }
 
+    @Test func `Law 33: a result names a mutex that several threads use`() {
+        let report = search("contended", schedules: 50) { sim in
+            let account = Unseen()
+            for name in ["alice", "bob"] {
+                sim.spawn(name) { account.balance.withLock { _ in sim.step() } }
+            }
+        }
+        #expect(report.failure == nil, "\(report)")
+        #expect("\(report)".contains("a Mutex from several threads"), "\(report)")
+    }
+
     @Test func `Law 33: a replay is of one schedule, and so is never vacuous`() async {
         let name = "a replay"
         let program: @Sendable (SimulatedWorld) async throws -> Void = { _ in

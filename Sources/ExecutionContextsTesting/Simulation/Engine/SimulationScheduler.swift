@@ -207,7 +207,7 @@ final class SimulationScheduler: @unchecked Sendable {
     }
 
     /// How many steps the program may take before its threads run round-robin: more if many tasks
-    /// live at a time. Each is created, begins, goes on and ends.
+    /// live at a time. Each is created, begins, resumes and ends.
     private var usualSteps: Int { settings.steps + 6 * min(tasks.mostLiving, 100_000) }
 
     /// How many more steps the threads may take after a failure, to reach their ends.
@@ -280,7 +280,7 @@ final class SimulationScheduler: @unchecked Sendable {
         _ thread: SimulatedThread, _ candidates: UInt64, _ isBetween: Bool, _ yields: Bool
     ) {
         guard candidates & ~(1 << UInt64(thread.id)) != 0 else { return }
-        // A task that yields goes on by a job of its own.
+        // The runtime resumes a task that yields by a separate job.
         let goesOn = isBetween || yields && candidates & (candidates - 1) != 0
         hosts.isInterrupted = goesOn || timed != 0 || clock.nextDeadline != nil
     }

@@ -100,6 +100,17 @@ package enum SimulationHooks {
         unsafe thread.pointee.simulation = simulation
     }
 
+    /// Ends the simulation of the calling thread, which ends in the middle of `simulating`.
+    ///
+    /// Nobody searches its slots any more, so what it has announced is withdrawn. What else it owns
+    /// it keeps: its frames stay, and so does its record.
+    package static func leaveForGood() {
+        let thread = unsafe Threads.own
+        unsafe thread.pointee.simulation = nil
+        count(-1)
+        Threads.records.withUnscheduledLock { unsafe $0.leaveOut(thread) }
+    }
+
     /// Gives the calling thread its record now, and not in the middle of what follows.
     package static func attachThread() { _ = unsafe Threads.own }
 

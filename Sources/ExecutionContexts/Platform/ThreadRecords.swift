@@ -26,6 +26,14 @@ public import Synchronization
     }
 
     mutating func giveBack(_ thread: ThreadRecord) {
+        unsafe leaveOut(thread)
+        unsafe ThreadSlots.freeBlocks(of: thread)
+        unsafe thread.pointee.next_free = firstFree
+        unsafe firstFree = thread
+    }
+
+    /// Removes a record from those of living threads; no other thread gets it.
+    mutating func leaveOut(_ thread: ThreadRecord) {
         // The last record fills the gap.
         let last = unsafe living.removeLast()
         if unsafe last != thread {
@@ -33,9 +41,6 @@ public import Synchronization
             unsafe living[Int(index)] = last
             unsafe last.pointee.index = index
         }
-        unsafe ThreadSlots.freeBlocks(of: thread)
-        unsafe thread.pointee.next_free = firstFree
-        unsafe firstFree = thread
     }
 }
 

@@ -33,6 +33,23 @@ struct AbandonedThreadTests {
         }
     }
 
+    /// Each writer of a coordinator looks at all living threads, and simulated threads take slower
+    /// paths everywhere.
+    @Test func `A thread that is left makes nothing slower that comes after it`() async {
+        await #expect(processExitsWith: .success) {
+            let before = SimulationHooks.threadCount
+            let report = Self.deadlock(schedules: 200)
+            precondition(report.failure == nil, "\(report)")
+            // They end a little after the search.
+            let deadline = ContinuousClock.now + Patience.event
+            while SimulationHooks.threadCount > before + 2 || SimulationHooks.isAnywhere {
+                let more = SimulationHooks.threadCount - before
+                precondition(.now < deadline, "\(more) threads more")
+                sched_yield()
+            }
+        }
+    }
+
     #if !DEBUG
     /// The system gives a process some 65,000 mappings, and each stack had two. In the build of the
     /// thread sanitizer, a debug build, such a thread does not end.

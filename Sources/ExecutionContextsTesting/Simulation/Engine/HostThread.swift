@@ -72,7 +72,13 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// Waits until this thread may run. A thread that is blocked forever ends here.
     func waitForToken() {
         schedulerToken.wait()
-        if isAbandoned { ecs_end_thread() }
+        if isAbandoned { Self.endCurrent() }
+    }
+
+    /// Ends the calling host where it stands.
+    static func endCurrent() -> Never {
+        SimulationHooks.leaveForGood()
+        ecs_end_thread()
     }
 
     /// Ends the system thread, whose simulated thread never continues. Its stack stays, since other

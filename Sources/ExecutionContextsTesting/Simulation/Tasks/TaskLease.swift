@@ -1,4 +1,3 @@
-internal import CSimulation
 internal import ExecutionContexts
 internal import Synchronization
 
@@ -39,7 +38,7 @@ final class TaskLease: Sendable {
         isOwn.store(true, ordering: .relaxed)
         if isLost.load(ordering: .relaxed) {
             lost()
-            ecs_end_thread()
+            HostThread.endCurrent()
         }
     }
 

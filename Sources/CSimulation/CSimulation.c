@@ -99,11 +99,11 @@ void ecs_did_make_continuation(const void *task) {
 bool ecs_will_resume(const void *task) { return !current || simulator.will_resume(current, task); }
 
 // Whether Dispatch's semaphores and groups are simulated, and its queues, if the layout of its
-// objects is known. Off, unless the environment enables it.
+// objects is known. The environment can switch both off.
 static bool has_counters, has_queues;
 bool ecs_asks_for_dispatch(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_DISPATCH");
-    return value && value[0] == '1' && !value[1];
+    return !value || value[0] != '0' || value[1];
 }
 __attribute__((constructor)) static void read_environment(void) { has_counters = ecs_asks_for_dispatch(); }
 void ecs_set_knows_dispatch(bool is_known) { has_queues = is_known; }
@@ -121,8 +121,10 @@ void ecs_did_make(ecs_counter counter, intptr_t value, bool for_system) {
 }
 
 bool ecs_will_use(ecs_counter counter, ecs_use use) {
-    if (!has_counters) ecs_did_meet(current, ecs_uses_dispatch);
-    if (!has_counters) return false;
+    if (!has_counters) {
+        ecs_did_meet(current, ecs_uses_dispatch);
+        return false;
+    }
     if (current) return simulator.will_use(current, counter);
     if (is_watched()) simulator.will_use_outside(counter, use);
     return false;
@@ -143,7 +145,10 @@ void ecs_will_give_away(const char *name) {
 }
 
 const ecs_simulator *ecs_for_dispatch(const void *queue) {
-    if (!has_queues) return NULL;
+    if (!has_queues) {
+        ecs_did_meet(current, ecs_uses_dispatch);
+        return NULL;
+    }
     if (current) return simulator.takes_jobs(current) ? &simulator : NULL;
     if (queue && is_watched()) simulator.will_use_outside((ecs_counter){queue, false}, ecs_submit);
     return NULL;
@@ -179,7 +184,7 @@ void ecs_did_lock(ecs_lock lock) {
     lock_count++;
     simulator.did_lock(current, lock);
 }
-void ecs_will_lock_unseen(void) { simulator.will_lock_unseen(current); }
+void ecs_will_lock_unseen(ecs_lock lock) { simulator.will_lock_unseen(current, lock); }
 void ecs_did_unlock(ecs_lock lock) {
     if (current && lock_count && simulator.did_unlock(current, lock)) lock_count--;
 }
@@ -194,6 +199,10 @@ void ecs_did_miss(void) { simulator.did_miss(current); }
 bool ecs_sleep(int64_t nanoseconds) {
     // Each sleep takes some time, so that a loop of sleeps ends.
     return current && simulator.sleep(current, nanoseconds < 1000 ? 1000 : nanoseconds);
+}
+
+bool ecs_run_on_new_thread(void *function, void *context) {
+    return current && simulator.run_on_new_thread(current, function, context);
 }
 
 bool ecs_fill(void *bytes, size_t count) { return current && simulator.fill(current, bytes, count); }

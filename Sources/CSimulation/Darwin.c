@@ -31,6 +31,12 @@ _Noreturn void ecs_end_thread(void) {
     for (;;) pause();
 }
 
+// Tests of XCTest are not searched.
+bool ecs_is_xctest(const void *address) {
+    (void)address;
+    return false;
+}
+
 // The simulation does not wait for locks of the system.
 uint32_t ecs_thread(void) { return 0; }
 bool ecs_is_taken(ecs_lock lock) {

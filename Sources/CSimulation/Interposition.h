@@ -103,13 +103,15 @@ void ecs_did_signal(ecs_lock condition, bool to_all);
 /// simulations.
 void ecs_will_lock(ecs_lock lock, bool waits);
 void ecs_did_lock(ecs_lock lock);
-void ecs_will_lock_unseen(void);
+void ecs_will_lock_unseen(ecs_lock lock);
 void ecs_did_unlock(ecs_lock lock);
 void ecs_did_free_lock(ecs_lock lock);
 /// Whether a caller is code of a library whose lock order the program cannot observe.
 bool ecs_has_own_locks(const void *caller);
 /// Whether a caller that uses a lock is code of the program, or uses it for the program.
 bool ecs_locks_for_program(const void *caller);
+/// Runs a closure of Swift on a new thread of the simulation; false on a thread outside.
+bool ecs_run_on_new_thread(void *function, void *context);
 /// Whether a caller is Dispatch itself, or C code of Foundation.
 bool ecs_is_system(const void *caller);
 

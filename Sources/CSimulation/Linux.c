@@ -138,7 +138,7 @@ static const char *const names[] = {
     "libdispatch", "libswiftCore", "libTesting", "libXCTest", "libFoundationEssentials",
     "libFoundationInternationalization", "libFoundationNetworking", "lib_FoundationICU", "libFoundation.so",
     "libswift_Concurrency"};
-enum { library_count = sizeof names / sizeof *names, at_core = 1, at_foundation = 8, at_concurrency };
+enum { library_count = sizeof names / sizeof *names, at_core = 1, at_xctest = 3, at_foundation = 8, at_concurrency };
 static struct {
     uintptr_t start, end;
 } libraries[library_count];
@@ -187,6 +187,8 @@ __attribute__((constructor)) static void find_images(void) {
 // The library's own waits are in real time, and need the system's clock.
 static int64_t system_now(void) { return ecs_real_time(ecs_uptime); }
 __attribute__((constructor)) static void keep_clock(void) { ec_set_clock(system_now); }
+
+bool ecs_is_xctest(const void *caller) { return contains(at_xctest, caller); }
 
 // Dispatch serves all threads of the process, by the real clock.
 static bool is_dispatch(const void *caller) { return contains(0, caller); }

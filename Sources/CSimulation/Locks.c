@@ -67,10 +67,10 @@ static int try_lock(pthread_mutex_t *mutex) {
 }
 
 // Whether the simulation sees that the caller takes a lock.
-static bool sees(const void *caller) {
+static bool sees(ecs_lock lock, const void *caller) {
     if (!ecs_current() || ecs_has_own_locks(caller)) return false;
     if (ecs_locks_for_program(caller)) return true;
-    ecs_will_lock_unseen();
+    ecs_will_lock_unseen(lock);
     return false;
 }
 
@@ -78,7 +78,7 @@ static bool sees(const void *caller) {
 static bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
 
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    bool is_seen = sees(__builtin_return_address(0));
+    bool is_seen = sees(lock_of(mutex), __builtin_return_address(0));
     if (is_seen) ecs_will_lock(lock_of(mutex), false);
     int result = try_lock(mutex);
     if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
@@ -98,7 +98,7 @@ static int take(pthread_mutex_t *mutex, bool is_seen) {
 }
 
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    return take(mutex, sees(__builtin_return_address(0)));
+    return take(mutex, sees(lock_of(mutex), __builtin_return_address(0)));
 }
 
 static int unlock(pthread_mutex_t *mutex, bool is_seen) {
@@ -150,7 +150,7 @@ static int try_to_write(pthread_rwlock_t *lock) {
 }
 
 static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const void *caller) {
-    bool is_seen = sees(caller);
+    bool is_seen = sees(seen, caller);
     if (is_seen) ecs_will_lock(seen, false);
     int result = try(lock);
     if (is_seen && !result) ecs_did_lock(seen);
@@ -159,7 +159,7 @@ static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const
 
 static int take_seen(
     pthread_rwlock_t *lock, on_rwlock *try, on_rwlock *take, ecs_lock seen, const void *caller) {
-    if (!sees(caller)) return take(lock);
+    if (!sees(seen, caller)) return take(lock);
     ecs_will_lock(seen, true);
     int result;
     while ((result = try(lock)) == EBUSY && ecs_wait(seen, INT64_MAX)) {}
@@ -217,7 +217,7 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
     typedef int function(pthread_mutex_t *, const struct timespec *);
     if (ecs_current()) {
         int64_t deadline = simulated(date);
-        bool is_seen = sees(__builtin_return_address(0));
+        bool is_seen = sees(lock_of(mutex), __builtin_return_address(0));
         if (is_seen) ecs_will_lock(lock_of(mutex), ecs_now() < deadline);
         int result;
         while ((result = try_lock(mutex)) == EBUSY && ecs_now() < deadline

@@ -72,10 +72,7 @@ static ecs_dispatch_job kept_call(object queue, void *context, call *function, b
 }
 
 static const ecs_simulator *simulator_for(object queue, const void *caller) {
-    if (ecs_is_system(caller)) return NULL;
-    const ecs_simulator *simulator = ecs_for_dispatch(queue);
-    if (!simulator && ecs_current() && !ecs_asks_for_dispatch()) ecs_did_meet(ecs_current(), ecs_uses_dispatch);
-    return simulator;
+    return ecs_is_system(caller) ? NULL : ecs_for_dispatch(queue);
 }
 
 // MARK: Jobs that run later

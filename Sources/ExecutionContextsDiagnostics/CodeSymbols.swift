@@ -59,7 +59,7 @@ package enum CodeSymbols {
 /// The name of a function for a reader: "closure #1 in Store.load".
 package struct FunctionName: Sendable {
     package let text: String
-    /// Whether it is a function of the standard library or of this library.
+    /// Whether it is a function of the toolchain or of this library.
     package let isOfLibrary: Bool
     /// Whether it is a function of this library.
     package let isOfPackage: Bool
@@ -69,6 +69,11 @@ package struct FunctionName: Sendable {
     private static let package: Set<String> = [
         "ExecutionContexts", "ExecutionContextsTesting", "ExecutionContextsWork",
         "ExecutionContextsObservation", "ExecutionContextsDiagnostics", "AsyncFunctions",
+        "ExecutionContextsSearch",
+    ]
+    /// Those of the toolchain's modules whose functions may be part of the program.
+    private static let toolchain: Set<String> = [
+        "Swift", "_Concurrency", "Synchronization", "Foundation", "FoundationEssentials",
     ]
 
     /// Whether a module is one of this library.
@@ -95,7 +100,7 @@ package struct FunctionName: Sendable {
         let own = module.count < last.count ? last.dropFirst(module.count + 1) : last[...]
         text = (parts.dropLast() + [String(own)]).joined(separator: " in ")
         isOfPackage = Self.isOfPackage(module: module)
-        isOfLibrary = isOfPackage || ["Swift", "_Concurrency"].contains(module)
+        isOfLibrary = isOfPackage || Self.toolchain.contains(String(module))
     }
 
     /// The parts between " in ", outside of parentheses.

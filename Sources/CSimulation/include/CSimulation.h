@@ -16,7 +16,7 @@ typedef struct {
 
 /// What a thread waits for in the system. A mutex has a word that is zero while it is free, and the
 /// word with its holder. A condition, and a lock for readers and writers, has its address.
-typedef enum { ecs_mutex, ecs_condition, ecs_reads, ecs_writes } ecs_lock_kind;
+typedef enum { ecs_mutex, ecs_condition, ecs_reads, ecs_writes, ecs_expectation } ecs_lock_kind;
 typedef struct {
     ecs_lock_kind kind;
     const uint32_t *_Nonnull word;
@@ -69,6 +69,8 @@ typedef struct {
     void (*_Nonnull take)(void *_Nonnull simulation, void *_Nonnull job, ecs_executor executor, int64_t delay);
     /// The simulated time in nanoseconds, or a negative number for the real one.
     int64_t (*_Nonnull now)(void *_Nonnull simulation);
+    /// Runs a closure of Swift on a new thread; false where the simulation itself runs.
+    bool (*_Nonnull run_on_new_thread)(void *_Nonnull simulation, void *_Nonnull function, void *_Nullable context);
     /// Makes the calling thread sleep in simulated time; false if it does not sleep.
     bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
     /// Writes random numbers of the schedule; false if the system is to write its own.
@@ -104,7 +106,7 @@ typedef struct {
     void (*_Nonnull will_lock)(void *_Nonnull simulation, ecs_lock lock, bool waits);
     void (*_Nonnull did_lock)(void *_Nonnull simulation, ecs_lock lock);
     bool (*_Nonnull did_unlock)(void *_Nonnull simulation, ecs_lock lock);
-    void (*_Nonnull will_lock_unseen)(void *_Nonnull simulation);
+    void (*_Nonnull will_lock_unseen)(void *_Nonnull simulation, ecs_lock lock);
     void (*_Nonnull did_free_lock)(void *_Nonnull simulation, ecs_lock lock);
     /// The calling thread created a semaphore with a value, or a group; `for_system` if the
     /// system's own code created it for itself.
@@ -246,6 +248,9 @@ void ecs_free_signal_stack(void);
 /// Ends the calling thread at once, and keeps its stack. Where the platform or a sanitizer cannot
 /// do that, the thread waits forever.
 _Noreturn void ecs_end_thread(void);
+
+/// Whether an address is in the code of XCTest.
+bool ecs_is_xctest(const void *_Nullable address);
 
 /// Whether the calling thread is initializing a static variable.
 bool ecs_is_making_static(void);

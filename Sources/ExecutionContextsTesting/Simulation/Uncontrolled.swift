@@ -20,7 +20,7 @@ package struct Uncontrolled: OptionSet, Sendable {
             ),
             (
                 Self.dispatch,
-                "Dispatch, which is simulated only with EXECUTION_CONTEXTS_DISPATCH=1 in the environment"
+                "Dispatch, which this process does not simulate: EXECUTION_CONTEXTS_DISPATCH is 0, or its layout is not known"
             ),
             (Self.thread, "a thread of its own: start it by 'spawn', or use a task"),
         ]

@@ -197,4 +197,44 @@ private func eventually(_ condition: () -> Bool) async {
 
 extension Thread {
     fileprivate static func yieldProcessor() { sched_yield() }
+
+    /// What waits in real time, with a part of the name that the report has for it.
+    private static let realTime: [(name: String, use: @Sendable () -> Void)] = [
+        ("a run loop", { RunLoop.current.run() }),
+        ("a run loop", { RunLoop.current.run(until: .distantFuture) }),
+        ("a run loop", { while !RunLoop.current.run(mode: .default, before: .distantFuture) {} }),
+        ("a run loop", { RunLoop.main.perform {} }),
+        (
+            "a timer",
+            { Timer.scheduledTimer(withTimeInterval: 1, repeats: false) { _ in }.invalidate() }
+        ),
+        ("a timer", { Timer(timeInterval: 1, repeats: false) { _ in }.invalidate() }),
+        ("a timer", { Timer(fire: .now, interval: 1, repeats: false) { _ in }.invalidate() }),
+    ]
+
+    @Test(.dispatchIsSimulated, arguments: realTime.indices)
+    func `Law 33: run loops and timers are named, and block nothing`(_ index: Int) {
+        let (name, use) = Self.realTime[index]
+        let report = search(name, schedules: 20) { sim in
+            sim.spawn("alice", use)
+            sim.spawn("bob") { sim.step() }
+        }
+        #expect(report.failure?.kind == .foreign, "\(report)")
+        #expect(report.description.contains("'alice' gave work to '\(name)"), "\(report)")
+    }
+
+    @Test func `Run loops and timers are as before outside of simulations`() async {
+        await offThePool {
+            let (count, wasRun) = (Box(0), Box(false))
+            let timer = Timer(timeInterval: 0, repeats: false) { _ in count.value += 1 }
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.perform { wasRun.value = true }
+            while count.value == 0 || !wasRun.value {
+                RunLoop.current.run(until: Date(timeIntervalSinceNow: 0.001))
+            }
+            #expect(!timer.isValid)
+            // No timer is left, so it does not wait.
+            #expect(!RunLoop.current.run(mode: RunLoop.Mode("another"), before: .distantFuture))
+        }
+    }
 }

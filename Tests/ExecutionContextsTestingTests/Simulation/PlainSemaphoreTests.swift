@@ -47,15 +47,3 @@ struct PlainSemaphoreTests {
         #expect(sound.isComplete, "\(sound)")
     }
 }
-
-extension Trait where Self == ConditionTrait {
-    /// On Linux only, where the environment asks for it; not under the thread sanitizer, which has
-    /// its own functions for semaphores.
-    static var dispatchIsSimulated: Self {
-        .enabled("where the runtime's functions can be replaced") {
-            guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_DISPATCH"] == "1"
-            else { return false }
-            return await search("probe", schedules: 1) { _ in }.missedChanges != nil
-        }
-    }
-}

@@ -20,6 +20,8 @@ final class SimulatedDispatchQueue {
 
     let queue: SystemQueue
     let name: String
+    /// Whether XCTest uses it, to wait for expectations. The program can observe no order there.
+    let isOfXCTest: Bool
     /// Whether it runs one job at a time itself.
     let isSerial: Bool
     /// The queue in which its jobs run; nil if it is the outermost one.
@@ -41,6 +43,7 @@ final class SimulatedDispatchQueue {
     ) {
         (self.queue, self.name, self.target, self.base) = (queue, name, target, base)
         self.scheduler = scheduler
+        isOfXCTest = SimulationTrace.isOfXCTest(name)
         isSerial = queue.isSerial
         queue.keep()
     }

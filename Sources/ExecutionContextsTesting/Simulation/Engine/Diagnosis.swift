@@ -93,9 +93,12 @@ struct Diagnosis {
                 return "'\(thread.name)' waits for '\(name)', which is free"
             }
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
+        case .systemLock(let lock) where lock.isExpectation:
+            return
+                "'\(thread.name)' waits for an expectation of XCTest, or for a test's function to end"
         case .systemLock(let lock) where lock.isCondition:
             return
-                "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals: replace the outside thread, such as that of Process, with a test double (law 33)"
+                "'\(thread.name)' waits for a condition of the system that nothing in the simulation signals. If a thread outside does, such as that of Process, replace it with a test double (law 33)"
         case .systemLock(let lock):
             let holder = holders(of: thread).map { ", which '\($0.name)' holds" }.joined()
             let name = scheduler.names.name(of: lock.word).map { "'\($0)'" }

@@ -8,15 +8,15 @@ extension HostThread {
         guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        if isUndivided { return scheduler.willLockUnseen(thread) }
+        if isUndivided { return scheduler.willLockUnseen(nil, by: thread) }
         scheduler.willLock(lock, by: thread, waits: waits)
     }
 
     /// This thread takes a lock that may be of the system's own code.
-    func willLockUnseen() {
+    func willLockUnseen(_ lock: SystemLock) {
         guard !HiddenFromSanitizer.isActive, let scheduler, let thread else { return }
         HiddenFromSanitizer.begin()
-        scheduler.willLockUnseen(thread)
+        scheduler.willLockUnseen(isUndivided ? nil : lock, by: thread)
         HiddenFromSanitizer.end()
     }
 

@@ -30,6 +30,11 @@ extension HostThread {
         withProgram { $1.submit(job, at: time, by: $0) }
     }
 
+    /// Runs the body of a thread that the program makes; false if the simulation itself makes one.
+    func runOnNewThreadOfProgram(_ body: @escaping @Sendable () -> Void) -> Bool {
+        withProgram { $1.runOnNewThread(body, by: $0) } != nil
+    }
+
     func notify(_ group: SystemCounter, _ job: SystemJob) -> Bool {
         withProgram { $1.notify(group, job, by: $0) } ?? false
     }

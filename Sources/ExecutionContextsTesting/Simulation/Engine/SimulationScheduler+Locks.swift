@@ -58,9 +58,22 @@ extension SimulationScheduler {
 
     /// A thread takes a lock of which nothing is known. It may know all that has happened, and the
     /// orders of these locks are not tried. In a program with tasks, the orders of all steps are.
-    func willLockUnseen(_ thread: SimulatedThread) {
+    ///
+    /// A thread that polls takes it again and again, as `waitUntilAllOperationsAreFinished` does.
+    /// What it waits for may be the work of another one, which waits for the same lock.
+    func willLockUnseen(_ lock: SystemLock?, by thread: SimulatedThread) {
+        if let lock, lockWaiters != 0, !lock.isTaken, isAwaited(lock) {
+            point(thread, yields: true)
+        }
         memory?.synchronize(thread.id)
         if let log, log.isOpen, !log.hasTasks { chooser.orders?.isCut = true }
+    }
+
+    private func isAwaited(_ lock: SystemLock) -> Bool {
+        threads.contains { thread in
+            guard case .systemLock(let awaited) = thread.wait else { return false }
+            return awaited.word == lock.word
+        }
     }
 
     /// Releases the locks of threads that never continue: the next schedule may use the same static
@@ -74,7 +87,8 @@ extension SimulationScheduler {
 
     /// Its name in messages; they are numbered in the order of their first use.
     func name(of lock: SystemLock) -> String {
-        names.name(of: lock.word)
+        if lock.isExpectation { return "an expectation" }
+        return names.name(of: lock.word)
             ?? (lock.isCondition ? "a condition of the system" : "a lock of the system")
     }
 
@@ -129,7 +143,7 @@ extension SimulationScheduler {
     func isOver(_ lock: SystemLock, _ thread: SimulatedThread) -> Bool {
         switch lock.kind {
         case ecs_mutex: !lock.isTaken
-        case ecs_condition: thread.isSignalled
+        case ecs_condition, ecs_expectation: thread.isSignalled
         default: holder(of: lock, for: thread) == nil
         }
     }

@@ -36,11 +36,15 @@ extension SimulationScheduler {
     func submit(_ job: SystemJob, at limit: UInt64, by thread: SimulatedThread) {
         // Before others run and advance time.
         let deadline = dispatchTimes.deadline(of: limit, at: now)
-        point(thread)
         let queue = usedQueues[job.queue]
+        if !queue.isOfXCTest { point(thread) }
         guard deadline > now else {
             trace?.add(thread, .submits(queue.name))
-            return submit(job, to: queue)
+            submit(job, to: queue)
+            // The job may begin before the caller does what the simulation does not see, such as
+            // cancelling an operation.
+            if !queue.isOfXCTest { point(thread, creates: true) }
+            return
         }
         // Dispatch drops a job scheduled for `.distantFuture`.
         guard deadline != .max else { return }
@@ -74,8 +78,8 @@ extension SimulationScheduler {
 
     /// Runs a job in its queue before it returns.
     func runInQueue(_ job: SystemJob, by thread: SimulatedThread) {
-        point(thread)
         let queue = usedQueues[job.queue]
+        if !queue.isOfXCTest { point(thread) }
         let isExclusive = queue.isSerial || job.isBarrier && !queue.queue.isGlobal
         run(in: queue, isExclusive, by: thread) { Self.run(job, in: queue, isExclusive) }
     }

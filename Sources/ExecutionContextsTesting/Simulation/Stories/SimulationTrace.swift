@@ -44,6 +44,7 @@ final class SimulationTrace {
     }
 
     func add(_ thread: SimulatedThread, _ event: TraceEvent) {
+        if isOfXCTest(event) || Self.isOfXCTest(thread.name) { return }
         // Of a program that runs forever, only the beginning and the end are shown.
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
         // A part of a task has its functions instead.
@@ -52,9 +53,19 @@ final class SimulationTrace {
     }
 
     func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
-        guard isSwitch else { return }
+        guard isSwitch, !Self.isOfXCTest(thread.name), !Self.isOfXCTest(next.name) else { return }
         switches += 1
         add(.change(from: thread.name, to: next.name, number: switches))
+    }
+
+    /// Whether a queue is one by which XCTest waits for expectations.
+    static func isOfXCTest(_ name: String) -> Bool { name.hasPrefix("org.swift.XCTest") }
+
+    private func isOfXCTest(_ event: TraceEvent) -> Bool {
+        switch event {
+        case .begins(let name, _), .submits(let name): Self.isOfXCTest(name)
+        default: false
+        }
     }
 
     /// Records what happens by chance.

@@ -17,6 +17,12 @@ enum RuntimeHooks {
                     unsafe HostThread.of(simulation).take(TaskJob(job, executor), after: delay)
                 },
                 now: { unsafe HostThread.of($0).clockReading },
+                run_on_new_thread: { simulation, function, context in
+                    let words = unsafe (function, context)
+                    // A closure of Swift is these two words; the cast retains it.
+                    let body = unsafe unsafeBitCast(words, to: (@Sendable () -> Void).self)
+                    return unsafe HostThread.of(simulation).runOnNewThreadOfProgram(body)
+                },
                 sleep: { unsafe HostThread.of($0).pause(for: $1) },
                 fill: { simulation, bytes, count in
                     unsafe HostThread.of(simulation).fill(
@@ -40,7 +46,7 @@ enum RuntimeHooks {
                 will_lock: { unsafe HostThread.of($0).willLock(SystemLock($1), waits: $2) },
                 did_lock: { unsafe HostThread.of($0).didLock(SystemLock($1)) },
                 did_unlock: { unsafe HostThread.of($0).didUnlock(SystemLock($1)) },
-                will_lock_unseen: { unsafe HostThread.of($0).willLockUnseen() },
+                will_lock_unseen: { unsafe HostThread.of($0).willLockUnseen(SystemLock($1)) },
                 did_free_lock: { unsafe HostThread.of($0).didFree(SystemLock($1)) },
                 did_make: { simulation, counter, value, isForSystem in
                     unsafe HostThread.of(simulation).didMake(
@@ -249,7 +255,10 @@ private final class SuspendingExecutor: SerialExecutor {
 
     var kind: ecs_lock_kind { unsafe lock.kind }
 
-    var isCondition: Bool { kind == ecs_condition }
+    var isCondition: Bool { kind == ecs_condition || isExpectation }
+
+    /// Whether it stands for the expectations of XCTest for which a thread waits.
+    var isExpectation: Bool { kind == ecs_expectation }
 
     /// What identifies it while it is alive.
     var word: Word { unsafe Word(lock.word) }

@@ -1,5 +1,4 @@
 public import ExecutionContextsTesting
-internal import Foundation
 public import Testing
 
 /// Searches the interleavings of a test's tasks and threads for one in which the test fails.
@@ -101,23 +100,6 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-/// The settings of the search of one test.
-struct SearchSettings: Sendable {
-    var schedules: Int
-    var seed: UInt64
-    var strategy: SimulationStrategy
-    var time: SimulationTime
-    var token: String?
-    var steps: Int
-    var patience: Duration
-    var ignoring: Set<SimulationFailure.Kind>
-
-    /// Whether the environment makes a test that is not searched an error.
-    static var mustSearch: Bool {
-        ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_UNSEARCHED"] == "error"
-    }
-}
-
 extension Trait where Self == SearchedTrait {
     /// Searches 1,000 schedules of a test for one in which it fails.
     public static var searched: Self { .searched() }
@@ -141,7 +123,7 @@ extension Trait where Self == SearchedTrait {
     ) -> Self {
         SearchedTrait(
             settings: SearchSettings(
-                schedules: schedules, seed: seed, strategy: strategy, time: time, token: token,
+                schedules: schedules, seed: seed, strategy: strategy, time: time, replay: token,
                 steps: steps, patience: patience, ignoring: ignoring))
     }
 }

@@ -22,7 +22,10 @@ package struct Uncontrolled: OptionSet, Sendable {
                 Self.dispatch,
                 "Dispatch, which this process does not simulate: EXECUTION_CONTEXTS_DISPATCH is 0, or its layout is not known"
             ),
-            (Self.thread, "a thread of its own: start it by 'spawn', or use a task"),
+            (
+                Self.thread,
+                "a thread of its own: start it by 'spawn' or 'Thread.detachNewThread', or use a task"
+            ),
         ]
         return "The program uses "
             + texts.filter { contains($0.0) }.map(\.1).joined(separator: ", and ")

@@ -209,6 +209,9 @@ final class HostThreads: @unchecked Sendable {
         didReportForeignUse.happen()
     }
 
+    /// What a report of work outside adds: that Dispatch may be the cause.
+    var noteOnDispatch: String { met.contains(.dispatch) ? " \(Uncontrolled.dispatch.text)." : "" }
+
     /// The first of these uses, as text; for the owner of the scheduler token, who knows the tasks.
     func takeForeignUse() -> String? {
         let first = foreignUses.withLock { foreignUses in

@@ -119,7 +119,8 @@ final class Search: Sendable {
             happened:
                 "'\(thread)' has reached no scheduling point for \(settings.patience). It waits for something "
                 + "that the simulation cannot see (a semaphore, a system lock, input, a real clock), spins until a "
-                + "thread goes on that is paused, or is computing. Wait with primitives of the simulation, or raise 'patience' (law 33).",
+                + "thread goes on that is paused, or is computing. Wait with primitives of the simulation, or raise 'patience' (law 33)."
+                + hosts.noteOnDispatch,
             schedule: 0, switches: 0, token: nil, story: .none)
         return report(0, failure: failure)
     }

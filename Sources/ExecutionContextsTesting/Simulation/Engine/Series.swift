@@ -109,7 +109,7 @@ extension Search {
                     + "Let threads and contexts of the simulation do what it waits for.")
         }
         if let foreign = hosts.takeForeignUse() {
-            finding = Finding(kind: .foreign, message: foreign)
+            finding = Finding(kind: .foreign, message: foreign + hosts.noteOnDispatch)
         }
         return Outcome(
             finding: finding, inversion: scheduler.inversion,

@@ -87,13 +87,13 @@ final class Search: Sendable {
             result.withLock { $0 = report }
             settings.isOver.happen()
         }
-        var stepCount = hosts.stepCount
-        // Compares the counts of two checks, so that a job that has just begun does not count as
-        // blocked.
-        while !settings.isOver.wait(count: 1, atMost: settings.patience) {
-            let now = hosts.stepCount
-            if now == stepCount { return blocked() }
-            stepCount = now
+        let clock = ContinuousClock()
+        var stillness = Stillness(patience: settings.patience, stepCount: hosts.stepCount)
+        var last = clock.now
+        while !settings.isOver.wait(count: 1, atMost: stillness.interval) {
+            let now = clock.now
+            if stillness.isOver(stepCount: hosts.stepCount, waited: now - last) { return blocked() }
+            last = now
         }
         return result.withLock { $0! }
     }

@@ -36,7 +36,7 @@ struct ForeignUseTests {
                     return begun
                 }
                 await withCheckedContinuation { next in
-                    Thread.detachNewThread {
+                    onThreadOutside {
                         for _ in 0..<(turns ?? 0) { sched_yield() }
                         while turns == nil && begun.value == schedule && !isOver.value {
                             sched_yield()

@@ -176,7 +176,7 @@ struct PlainOutsideTests {
             let context = sim.serial(named: "timer")
             sim.spawn("alice") {
                 let delay = context.schedule(after: .seconds(1)) {}
-                Thread.detachNewThread {
+                onThreadOutside {
                     delay.cancel()
                     ended.signal()
                 }
@@ -221,6 +221,20 @@ extension Thread {
         }
         #expect(report.failure?.kind == .foreign, "\(report)")
         #expect(report.description.contains("'alice' gave work to '\(name)"), "\(report)")
+    }
+
+    @Test(.dispatchIsSimulated) func `Law 33: a thread that a simulated one detaches is simulated`()
+        throws
+    {
+        let report = search("detached", schedules: 200) { sim in
+            let count = Tracked(0, name: "count")
+            sim.spawn("alice") {
+                Thread.detachNewThread { count.value += 1 }
+                count.value += 1
+            }
+            sim.finally("both") { count.value == 2 }
+        }
+        #expect(report.failure?.kind == .invariant, "\(report)")
     }
 
     @Test func `Run loops and timers are as before outside of simulations`() async {

@@ -111,7 +111,7 @@ struct PlainQueueEdgeTests {
             sim.spawn("alice") {
                 // A thread that the simulation does not control.
                 let isOver = Box(false)
-                Thread.detachNewThread {
+                onThreadOutside {
                     queue.async {}
                     isOver.value = true
                 }

@@ -70,7 +70,7 @@ struct PlainSemaphoreOutsideTests {
             let group = DispatchGroup()
             sim.spawn("client") {
                 group.enter()
-                Thread.detachNewThread {
+                onThreadOutside {
                     mayLeave.wait()
                     group.leave()
                 }

@@ -100,7 +100,7 @@ struct PlainSemaphoreStaticTests {
     /// Runs `body` on a thread outside of the simulation, and returns at its end.
     private static func onOtherThread(_ body: @escaping @Sendable () -> Void) {
         let isDone = Box(false)
-        Thread.detachNewThread {
+        onThreadOutside {
             body()
             isDone.value = true
         }
@@ -148,6 +148,19 @@ struct PlainSemaphoreStaticTests {
                     Statics.signal.wait()
                 }
             }
+        }
+        #expect(report.failure == nil, "\(report)")
+    }
+
+    @Test(arguments: [0.0, 5.0])
+    func `Law 33: a static semaphore is waited for while others may signal it`(_ delay: Double) {
+        let ended = DispatchSemaphore(value: 0)
+        let report = search("ended", schedules: 100, ignoring: [.vacuous]) { sim in
+            sim.spawn("alice") {
+                DispatchQueue.global().asyncAfter(deadline: .now() + delay) { ended.signal() }
+                ended.wait()
+            }
+            sim.spawn("bob") { sim.step() }
         }
         #expect(report.failure == nil, "\(report)")
     }

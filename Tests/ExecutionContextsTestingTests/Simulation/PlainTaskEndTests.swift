@@ -14,7 +14,7 @@ struct PlainTaskEndTests {
         while !kinds.contains(.foreign) && kinds.count < 3 {
             let report = await search("left", schedules: 20, ignoring: [.vacuous]) { _ in
                 await withCheckedContinuation { next in
-                    Thread.detachNewThread { next.resume() }
+                    onThreadOutside { next.resume() }
                 }
             }
             kinds.insert(report.failure?.kind)
@@ -37,7 +37,7 @@ struct PlainTaskEndTests {
                 waiting = await desk.taken()
             }
             let isResumed = Box(false)
-            Thread.detachNewThread { [waiting] in
+            onThreadOutside { [waiting] in
                 waiting?.resume()
                 isResumed.value = true
             }

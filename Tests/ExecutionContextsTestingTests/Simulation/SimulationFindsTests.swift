@@ -203,7 +203,7 @@ struct SimulationFindsTests {
         let report = search("stranger") { sim in
             let database = sim.serial(named: "database")
             sim.spawn("alice") {
-                Thread.detachNewThread {
+                onThreadOutside {
                     database.execute {}
                     isDone.signal()
                 }
@@ -266,7 +266,7 @@ struct SimulationFindsTests {
             let promise = Promise<Int>()
             sim.spawn("waiter") { _ = try promise.async.wait() }
             sim.spawn("helper") {
-                Thread.detachNewThread {
+                onThreadOutside {
                     promise.succeed(1)
                     isDone.signal()
                 }

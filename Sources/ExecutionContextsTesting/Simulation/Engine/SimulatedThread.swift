@@ -89,6 +89,8 @@ final class SimulatedThread: @unchecked Sendable {
     /// Whether the system condition that it waits for was signalled to it, or the group that it
     /// waits for has become empty.
     var isSignalled = false
+    /// Whether it waits outside of the simulation for a semaphore from there.
+    var waitsOutside = false
     /// The step at which it began to wait for a system condition or lock.
     var waitNumber = 0
     /// What it will wait for when it next parks.

@@ -102,7 +102,22 @@ extension SimulationScheduler {
         if counter.isGroup {
             return thread.isSignalled || isOnlyOutside(counter) || counter.take()
         }
-        return counters[counter].permits != 0 || isOnlyOutside(counter)
+        return counters[counter].permits != 0 || thread.waitsOutside && isOnlyOutside(counter)
+    }
+
+    /// Lets threads wait outside of the simulation, for semaphores that nothing in it will signal:
+    /// those with a time limit, or those without. Returns whether there are any.
+    func letWaitOutside(withLimit: Bool) -> Bool {
+        var found = false
+        for thread in threads where lockWaiters & 1 << UInt64(thread.id) != 0 {
+            guard case .counter(let counter) = thread.wait, !counter.isGroup,
+                isOnlyOutside(counter), !thread.waitsOutside,
+                (thread.deadline != .max) == withLimit
+            else { continue }
+            thread.waitsOutside = true
+            found = true
+        }
+        return found
     }
 
     /// Waits until the thread can take a permit of a semaphore, or a group is empty, or the limit
@@ -117,10 +132,11 @@ extension SimulationScheduler {
             refuseToWait(thread)
         }
         noteUse(counter, ecs_signal)
-        thread.isSignalled = false
-        var pauses =
+        (thread.isSignalled, thread.waitsOutside) = (false, false)
+        let mayPause =
             (phase == .running || phase == .unwinding) && thread.undivided == 0
             && !ecs_is_making_static()
+        var pauses = mayPause
         while true {
             if pauses { pause(thread, for: counter, deadline) }
             if take(counter, by: thread, deadline) { return ecs_free }
@@ -129,7 +145,7 @@ extension SimulationScheduler {
                 trace?.add(thread, .givesUp(name(of: counter)))
                 return ecs_late
             }
-            if isOnlyOutside(counter) {
+            if isOnlyOutside(counter), counter.isGroup || thread.waitsOutside || !mayPause {
                 if counters[counter].name != nil { failForJobs(in: counter, thread) }
                 if failure != nil { giveUp(thread) }
                 return ecs_outside

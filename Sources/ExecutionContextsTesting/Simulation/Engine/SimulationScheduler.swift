@@ -234,7 +234,11 @@ final class SimulationScheduler: @unchecked Sendable {
             let candidates = withoutLockWaiters(tasks.allowed(ready))
             if candidates == 0 {
                 if phase != .over && dispatchQueues?.submitNotifications() == true { continue }
-                if phase != .over && advance() { continue }
+                if phase != .over {
+                    // A limit is for what a thread outside does, and that takes no simulated time.
+                    if letWaitOutside(withLimit: true) || advance() { continue }
+                    if letWaitOutside(withLimit: false) { continue }
+                }
                 return endOrContinue(after: thread)
             }
             if let counter, phase == .running, timed != 0 || clock.nextDeadline != nil {

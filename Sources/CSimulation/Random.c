@@ -16,8 +16,8 @@ static void *real_syscall;
 // Early: it may be called where nothing can be looked up, as in the handler of a signal.
 __attribute__((constructor(101))) static void find_syscall(void) { ecs_original(&real_syscall, "syscall", NULL); }
 
-// Not checked by the address sanitizer: the caller may have passed fewer than six arguments, and the
-// other words are anything. The kernel ignores them.
+// Not checked by the address sanitizer: the caller may have passed fewer than six arguments. The
+// other words are anything, and the kernel ignores them.
 __attribute__((weak, no_sanitize("address"))) long syscall(long number, ...) {
     long words[6];
     va_list arguments;

@@ -69,6 +69,13 @@ NAMED(void, perform, (void *function, void *context, SELF void *loop), PERFORM) 
     real(function, context, loop);
 }
 
+#define PERFORM_IN_MODES "$s10Foundation7RunLoopC7perform7inModes5blockySayAC4ModeVG_yyYbctF"
+NAMED(void, perform_in_modes, (void *modes, void *function, void *context, SELF void *loop), PERFORM_IN_MODES) {
+    REAL(perform_in_modes, PERFORM_IN_MODES);
+    ecs_will_give_away("a run loop");
+    real(modes, function, context, loop);
+}
+
 // Each function returns a timer that it has made; `type` is its class.
 #define TIMER "$s10Foundation5TimerC12timeInterval7repeats5blockACSd_SbyACYbctcfC"
 NAMED(void *, timer, (double interval, bool repeats, void *function, void *context, SELF void *type), TIMER) {
@@ -89,6 +96,13 @@ NAMED(void *, fire, (double date, double interval, bool repeats, void *function,
     REAL(fire, FIRE);
     ecs_will_give_away("a timer of Foundation");
     return real(date, interval, repeats, function, context, type);
+}
+
+// XCTest waits for expectations on the main thread only. In a simulation that is the test's thread.
+#define IS_MAIN "$s10Foundation6ThreadC06isMainB0SbvgZ"
+NAMED(bool, is_main, (SELF void *type), IS_MAIN) {
+    REAL(is_main, IS_MAIN);
+    return ecs_current() && ecs_is_xctest(__builtin_return_address(0)) ? true : real(type);
 }
 
 #define DETACH "$s10Foundation6ThreadC09detachNewB0yyyyYbcFZ"

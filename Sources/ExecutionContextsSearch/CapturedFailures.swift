@@ -1,8 +1,9 @@
 internal import ExecutionContextsTesting
+internal import XCTest
 
 /// The failures of a test method of XCTest that is run once for each schedule.
 final class CapturedFailures: Sendable {
-    struct Failure: Error, CustomStringConvertible {
+    struct Failure {
         let description: String
         let path: String
         let line: Int
@@ -14,6 +15,8 @@ final class CapturedFailures: Sendable {
         /// Of the schedule that runs, or of the last one, which explains a failure.
         var first: Failure?
         var firstOfAll: Failure?
+        var isNeverRun = true
+        var isSkipped = false
     }
 
     private let state = Locked(State())
@@ -35,6 +38,20 @@ final class CapturedFailures: Sendable {
             return true
         }
     }
+
+    /// Runs the body of the test, which may skip it.
+    func run(_ body: () throws -> Void) throws {
+        state.withLock { $0.isNeverRun = false }
+        do {
+            try body()
+        } catch let skip as XCTSkip {
+            state.withLock { $0.isSkipped = true }
+            throw skip
+        }
+    }
+
+    /// Whether the test was skipped, by its body or before it in each schedule.
+    var isSkipped: Bool { state.withLock { $0.isSkipped || $0.isNeverRun } }
 
     /// The search has its result.
     func end() { state.withLock { $0.isSearching = false } }

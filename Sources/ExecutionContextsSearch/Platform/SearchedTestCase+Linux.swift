@@ -27,7 +27,8 @@ public import XCTest
 /// error, an expectation that is not fulfilled. So do the failures of `search`. A failure is
 /// recorded once, at its assertion, with the story of the schedule.
 ///
-/// The methods run on a simulated thread, not on the main thread. Tests that have only one order
+/// The methods run on a simulated thread, also where XCTest would run them on the main thread, and
+/// have no `testRun`. Tests that have only one order
 /// show nothing about orders, and the end of the class counts them in one line. On Apple platforms
 /// each test runs once, and is not searched.
 open class SearchedTestCase: XCTestCase {
@@ -64,7 +65,7 @@ open class SearchedTestCase: XCTestCase {
             failures.begin()
             sim.spawn("test") {
                 unsafe test.invokeForSchedule()
-                if let first = failures.first { throw first }
+                if failures.first != nil { throw RecordedIssues(count: 1) }
             }
             // A task may fail after the test's method has returned.
             sim.finally("the test records no failure") { failures.first == nil }
@@ -76,7 +77,9 @@ open class SearchedTestCase: XCTestCase {
     /// Runs the test on a new object. A test case runs once, and a schedule that fails leaves its
     /// state behind.
     private func invokeForSchedule() {
-        let test = Self(name: name, testClosure: closure)
+        let test = Self(name: name) { [failures, closure] test in
+            try failures.run { try closure(test) }
+        }
         test.failures = failures
         test.isOfSchedule = true
         test.invokeTest()
@@ -102,11 +105,13 @@ open class SearchedTestCase: XCTestCase {
             recordFailure(
                 withDescription: first.description + story, inFile: first.path, atLine: first.line,
                 expected: first.isExpected)
-        } else if let failure = report.failure {
-            if failure.kind != .vacuous { return record("\(failure)") }
-            Self.vacuous.withLock { $0.append(name) }
-            // It may have been skipped, which is recorded here.
+        } else if let failure = report.failure, failure.kind != .vacuous {
+            record("\(failure)")
+        } else if failures.isSkipped {
+            // Skips once more, for XCTest to record it.
             super.invokeTest()
+        } else if report.failure != nil {
+            Self.vacuous.withLock { $0.append(name) }
         }
     }
 

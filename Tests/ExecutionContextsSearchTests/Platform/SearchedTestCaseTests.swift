@@ -58,6 +58,25 @@ struct SearchedTestCaseTests {
             Task { end.fulfill() }
             await fulfillment(of: [end], timeout: 60)
         }
+        /// An expectation that is fulfilled after the limit.
+        func isLate() {
+            let end = expectation(description: "late")
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1.1) { end.fulfill() }
+            wait(for: [end], timeout: 1)
+        }
+        func isInverted() {
+            let end = expectation(description: "late")
+            end.isInverted = true
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1.1) { end.fulfill() }
+            wait(for: [end], timeout: 1)
+        }
+        func waitsForAll() {
+            let end = expectation(description: "end")
+            DispatchQueue.global().async { end.fulfill() }
+            let wait: @MainActor (Probe) -> Void = { $0.waitForExpectations(timeout: 60) }
+            // Unsafe: not on the main actor, as XCTest calls a test that is.
+            unsafe unsafeBitCast(wait, to: ((Probe) -> Void).self)(self)
+        }
         func isFirst() {
             made.value += 1
             XCTAssertEqual(made.value, 1)
@@ -117,6 +136,13 @@ struct SearchedTestCaseTests {
     @Test(.dispatchIsSimulated) func `a time limit is in simulated time`() async {
         let found = await failures(Probe.waitsInVain)
         #expect(found.count == 1 && found[0].text.contains("Exceeded timeout"), "\(found)")
+    }
+
+    @Test(.dispatchIsSimulated) func `a wait ends at its limit, exactly`() async {
+        let found = await failures(Probe.isLate)
+        #expect(found.count == 1 && found[0].text.contains("Exceeded timeout"), "\(found)")
+        #expect(await failures(Probe.isInverted).isEmpty)
+        #expect(await failures(Probe.waitsForAll).isEmpty)
     }
 
     @Test func `a test that never ends is told`() async {

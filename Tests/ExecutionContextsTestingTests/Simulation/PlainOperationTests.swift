@@ -169,4 +169,20 @@ struct PlainOperationTests {
         }
         #expect(report.failure == nil, "\(report)")
     }
+
+    @Test(arguments: [1, 2, 3, 8, 40])
+    func `Law 33: a thread that waits for all operations polls, and lets them end`(_ count: Int) {
+        for strategy in [SimulationStrategy.portfolio, .random, .priorities(depth: 3)] {
+            let report = search(
+                "polling", schedules: 100, strategy: strategy, ignoring: [.vacuous]
+            ) { sim in
+                sim.spawn("alice") {
+                    let queue = OperationQueue()
+                    for _ in 0..<count { queue.addOperation {} }
+                    queue.waitUntilAllOperationsAreFinished()
+                }
+            }
+            #expect(report.failure == nil, "\(report)")
+        }
+    }
 }

@@ -204,6 +204,7 @@ extension Thread {
         ("a run loop", { RunLoop.current.run(until: .distantFuture) }),
         ("a run loop", { while !RunLoop.current.run(mode: .default, before: .distantFuture) {} }),
         ("a run loop", { RunLoop.main.perform {} }),
+        ("a run loop", { RunLoop.main.perform(inModes: [.default]) {} }),
         (
             "a timer",
             { Timer.scheduledTimer(withTimeInterval: 1, repeats: false) { _ in }.invalidate() }
@@ -235,6 +236,28 @@ extension Thread {
             sim.finally("both") { count.value == 2 }
         }
         #expect(report.failure?.kind == .invariant, "\(report)")
+    }
+
+    @Test(.dispatchIsSimulated)
+    func `Law 33: a detached thread may run before its creator's next step, and always runs`() {
+        let report = search("unseen", schedules: 200) { sim in
+            let (isSet, wasSeen) = (Box(false), Box(true))
+            sim.spawn("alice") {
+                Thread.detachNewThread { wasSeen.value = isSet.value }
+                isSet.value = true
+            }
+            sim.spawn("bob") { sim.step() }
+            sim.finally("was set") { wasSeen.value }
+        }
+        #expect(report.failure?.kind == .invariant, "\(report)")
+        let many = search("many", schedules: 20) { sim in
+            sim.spawn("alice") {
+                let ends = DispatchSemaphore(value: 0)
+                for _ in 0..<20 { Thread.detachNewThread { ends.wait() } }
+                Thread.detachNewThread { for _ in 0..<20 { ends.signal() } }
+            }
+        }
+        #expect(many.failure == nil, "\(many)")
     }
 
     @Test func `Run loops and timers are as before outside of simulations`() async {

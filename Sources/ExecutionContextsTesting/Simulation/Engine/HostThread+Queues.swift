@@ -32,7 +32,12 @@ extension HostThread {
 
     /// Runs the body of a thread that the program makes; false if the simulation itself makes one.
     func runOnNewThreadOfProgram(_ body: @escaping @Sendable () -> Void) -> Bool {
-        withProgram { $1.runOnNewThread(body, by: $0) } != nil
+        let isDone: Bool? = withProgram { thread, scheduler in
+            scheduler.runOnNewThread(body, by: thread)
+            scheduler.point(thread, creates: true)
+            return true
+        }
+        return isDone == true
     }
 
     func notify(_ group: SystemCounter, _ job: SystemJob) -> Bool {

@@ -109,7 +109,10 @@ extension Search {
                     + "Let threads and contexts of the simulation do what it waits for.")
         }
         if let foreign = hosts.takeForeignUse() {
-            finding = Finding(kind: .foreign, message: foreign + hosts.noteOnDispatch)
+            finding = Finding(kind: .foreign, message: foreign)
+        }
+        if let found = finding, [.foreign, .lostWakeUp].contains(found.kind) {
+            finding = Finding(kind: found.kind, message: found.message + hosts.noteOnDispatch)
         }
         return Outcome(
             finding: finding, inversion: scheduler.inversion,

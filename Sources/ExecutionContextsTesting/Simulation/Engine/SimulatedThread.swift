@@ -19,6 +19,8 @@ final class SimulatedThread: @unchecked Sendable {
         case counter(SystemCounter)
         /// A coordinator, with the word of its writer and the name of its write context.
         case coordinator(Word, writer: Word, writeContext: String)
+        /// A step of another thread: it polls.
+        case turn
     }
 
     /// A lock of the library, or of the system.
@@ -89,6 +91,10 @@ final class SimulatedThread: @unchecked Sendable {
     /// Whether the system condition that it waits for was signalled to it, or the group that it
     /// waits for has become empty.
     var isSignalled = false
+    /// How many locks of which nothing is known it has taken since its last step.
+    var unseenLocks = 0
+    /// When its wait for an expectation of XCTest is too long.
+    var expectationLimit = Int64.min
     /// Whether it waits outside of the simulation for a semaphore from there.
     var waitsOutside = false
     /// The step at which it began to wait for a system condition or lock.
@@ -108,6 +114,8 @@ final class SimulatedThread: @unchecked Sendable {
     var running: [Running] = []
     /// The Dispatch jobs that it runs, the innermost one last.
     var dispatchFrames: [DispatchFrame] = []
+    /// Whether it runs a job of a queue of XCTest, in which there is no scheduling point.
+    var isInXCTest: Bool { dispatchFrames.last?.queue.isOfXCTest == true }
     /// Whether its task yields, with the end of its job.
     var hasYielded = false
     /// Whether it runs tasks, one job after another.

@@ -83,7 +83,7 @@ extension SimulationScheduler {
         // Present waiters continue, even if a thread enters the group before they do.
         let waiters = waiters(of: group)
         if !waiters.isEmpty, group.take() { for thread in waiters { thread.isSignalled = true } }
-        dispatchQueues?.submitNotifications(of: group)
+        if dispatchQueues?.submitNotifications(of: group) == true { point(thread, creates: true) }
     }
 
     /// The threads that wait for it.
@@ -103,6 +103,12 @@ extension SimulationScheduler {
             return thread.isSignalled || isOnlyOutside(counter) || counter.take()
         }
         return counters[counter].permits != 0 || thread.waitsOutside && isOnlyOutside(counter)
+    }
+
+    /// Whether no other thread can run now, or in time before the deadline.
+    private func isAlone(_ thread: SimulatedThread, _ deadline: Int64) -> Bool {
+        let others = withoutLockWaiters(tasks.allowed(ready)) & ~(1 << UInt64(thread.id))
+        return others == 0 && (deadline != .max || timed == 0 && clock.nextDeadline == nil)
     }
 
     /// Lets threads wait outside of the simulation, for semaphores that nothing in it will signal:
@@ -145,7 +151,9 @@ extension SimulationScheduler {
                 trace?.add(thread, .givesUp(name(of: counter)))
                 return ecs_late
             }
-            if isOnlyOutside(counter), counter.isGroup || thread.waitsOutside || !mayPause {
+            if isOnlyOutside(counter),
+                counter.isGroup || thread.waitsOutside || !mayPause || isAlone(thread, deadline)
+            {
                 if counters[counter].name != nil { failForJobs(in: counter, thread) }
                 if failure != nil { giveUp(thread) }
                 return ecs_outside

@@ -60,14 +60,19 @@ extension SimulationScheduler {
     /// orders of these locks are not tried. In a program with tasks, the orders of all steps are.
     ///
     /// A thread that polls takes it again and again, as `waitUntilAllOperationsAreFinished` does.
-    /// What it waits for may be the work of another one, which waits for the same lock.
+    /// What it waits for is the work of another one, which may wait for the same lock.
     func willLockUnseen(_ lock: SystemLock?, by thread: SimulatedThread) {
-        if let lock, lockWaiters != 0, !lock.isTaken, isAwaited(lock) {
-            point(thread, yields: true)
+        if let lock {
+            thread.unseenLocks += 1
+            let polls = thread.unseenLocks == Self.mostUnseenLocks
+            if polls || lockWaiters != 0 && !lock.isTaken && isAwaited(lock) { giveTurn(thread) }
         }
         memory?.synchronize(thread.id)
         if let log, log.isOpen, !log.hasTasks { chooser.orders?.isCut = true }
     }
+
+    /// More than Foundation takes for any call of its own.
+    private static let mostUnseenLocks = 1_000
 
     private func isAwaited(_ lock: SystemLock) -> Bool {
         threads.contains { thread in
@@ -110,6 +115,8 @@ extension SimulationScheduler {
             if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
         }
         if lock.trapsOnReentry { hosts.met.insert(.mutex) }
+        let isLimited = lock.isExpectation && thread.expectationLimit > now
+        let deadline = isLimited ? thread.expectationLimit : deadline
         step(thread)
         thread.wait = .systemLock(lock)
         thread.deadline = deadline

@@ -48,6 +48,9 @@ extension SimulationScheduler {
         }
         // Dispatch drops a job scheduled for `.distantFuture`.
         guard deadline != .max else { return }
+        // Of XCTest's watchdog, which comes a quarter of a second after the limit of a wait. The
+        // microsecond is for what XCTest loses by rounding.
+        if queue.isOfXCTest { thread.expectationLimit = deadline - 250_000_000 + 1_000 }
         trace?.add(thread, .submits(queue.name))
         log?.add(.writes, .time)
         let what = "A job of '\(queue.name)' that was submitted for later"
@@ -190,6 +193,8 @@ extension SimulationScheduler {
     /// group.
     func notify(_ group: SystemCounter, _ job: SystemJob, by thread: SimulatedThread) -> Bool {
         point(thread)
+        // Also at the end, as after `async`.
+        defer { point(thread, creates: true) }
         let isEmpty = group.take()
         guard isEmpty || counters[group].taken > 0 else { return false }
         log?.add(.writes, group.word)
@@ -236,5 +241,7 @@ extension SimulationScheduler {
                     + "set the target before the first job."
             )
         }
+        // A job that may begin now begins before what the simulation does not see.
+        point(thread, creates: true)
     }
 }

@@ -94,11 +94,36 @@ extension SimulationScheduler {
                 switch thread.wait {
                 case .systemLock(let lock): isOver(lock, thread)
                 case .counter(let counter): canTake(counter, thread)
+                case .turn: steps != thread.waitNumber
                 default: true
                 }
             if !canGoOn, now < thread.deadline { allowed &= ~(1 << UInt64(thread.id)) }
         }
         return allowed
+    }
+
+    /// Runs other threads until one of them has made a step: the caller polls.
+    func giveTurn(_ thread: SimulatedThread) {
+        guard phase == .running || phase == .unwinding, thread.undivided == 0,
+            !ecs_is_making_static()
+        else { return }
+        step(thread)
+        (thread.wait, thread.waitNumber, thread.deadline) = (.turn, steps, .max)
+        lockWaiters |= 1 << UInt64(thread.id)
+        pass(from: thread, choose(thread, stays: false))
+        lockWaiters &= ~(1 << UInt64(thread.id))
+        thread.wait = .nothing
+    }
+
+    /// Lets threads poll where no other one can run; returns whether there are any.
+    func letPollersContinue() -> Bool {
+        var found = false
+        for thread in threads where lockWaiters & 1 << UInt64(thread.id) != 0 {
+            guard case .turn = thread.wait else { continue }
+            thread.waitNumber = -1
+            found = true
+        }
+        return found
     }
 
     /// Suspends the thread for a time; nothing wakes it earlier.

@@ -163,6 +163,7 @@ final class SimulationScheduler: @unchecked Sendable {
         guard phase == .running || phase == .unwinding else { return }
         // Others may need the static variable that the thread is making, and could not wait for it.
         guard thread.undivided == 0 && !ecs_is_making_static() || yields else { return }
+        if thread.isInXCTest { return }
         step(thread)
         thread.intent = intent
         pass(from: thread, choose(thread, stays: true, yields: yields, creates: creates))
@@ -180,6 +181,7 @@ final class SimulationScheduler: @unchecked Sendable {
     func step(_ thread: SimulatedThread, isPoint: Bool = true) {
         thread.operations += 1
         thread.run += 1
+        thread.unseenLocks = 0
         steps += 1
         hosts.didStep()
         if settings.time == .racing { now += 1_000 }
@@ -237,7 +239,7 @@ final class SimulationScheduler: @unchecked Sendable {
                 if phase != .over {
                     // A limit is for what a thread outside does, and that takes no simulated time.
                     if letWaitOutside(withLimit: true) || advance() { continue }
-                    if letWaitOutside(withLimit: false) { continue }
+                    if letWaitOutside(withLimit: false) || letPollersContinue() { continue }
                 }
                 return endOrContinue(after: thread)
             }

@@ -42,7 +42,7 @@ extension SimulationScheduler {
         }
         unsafe tasks.didCreate(task, by: callers)
         // XCTest awaits a test's function in a task, and does nothing else until that ends.
-        let caller = callers.first.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
+        let caller = unsafe callers.first.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
         if unsafe ecs_is_xctest(caller) { return }
         trace?.add(thread, .creates)
         point(thread, creates: true)

@@ -201,8 +201,8 @@ bool ecs_sleep(int64_t nanoseconds) {
     return current && simulator.sleep(current, nanoseconds < 1000 ? 1000 : nanoseconds);
 }
 
-bool ecs_run_on_new_thread(void *function, void *context) {
-    return current && simulator.run_on_new_thread(current, function, context);
+bool ecs_run_on_new_thread(void *function, void *context, bool may_pause) {
+    return current && simulator.run_on_new_thread(current, function, context, may_pause);
 }
 
 bool ecs_fill(void *bytes, size_t count) { return current && simulator.fill(current, bytes, count); }

@@ -110,8 +110,9 @@ void ecs_did_free_lock(ecs_lock lock);
 bool ecs_has_own_locks(const void *caller);
 /// Whether a caller that uses a lock is code of the program, or uses it for the program.
 bool ecs_locks_for_program(const void *caller);
-/// Runs a closure of Swift on a new thread of the simulation; false on a thread outside.
-bool ecs_run_on_new_thread(void *function, void *context);
+/// Runs a closure of Swift on a new thread of the simulation, which may begin before the caller
+/// continues if it may pause; false on a thread outside.
+bool ecs_run_on_new_thread(void *function, void *context, bool may_pause);
 /// Whether a caller is Dispatch itself, or C code of Foundation.
 bool ecs_is_system(const void *caller);
 

@@ -108,6 +108,7 @@ NAMED(bool, is_main, (SELF void *type), IS_MAIN) {
 #define DETACH "$s10Foundation6ThreadC09detachNewB0yyyyYbcFZ"
 NAMED(void, detach, (void *function, void *context, SELF void *type), DETACH) {
     REAL(detach, DETACH);
-    if (!ecs_run_on_new_thread(function, context)) real(function, context, type);
+    bool may_pause = !ecs_is_xctest(__builtin_return_address(0));
+    if (!ecs_run_on_new_thread(function, context, may_pause)) real(function, context, type);
 }
 #endif

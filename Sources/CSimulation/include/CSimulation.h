@@ -69,8 +69,10 @@ typedef struct {
     void (*_Nonnull take)(void *_Nonnull simulation, void *_Nonnull job, ecs_executor executor, int64_t delay);
     /// The simulated time in nanoseconds, or a negative number for the real one.
     int64_t (*_Nonnull now)(void *_Nonnull simulation);
-    /// Runs a closure of Swift on a new thread; false where the simulation itself runs.
-    bool (*_Nonnull run_on_new_thread)(void *_Nonnull simulation, void *_Nonnull function, void *_Nullable context);
+    /// Runs a closure of Swift on a new thread, which may begin before the caller continues if that
+    /// may pause; false where the simulation itself runs.
+    bool (*_Nonnull run_on_new_thread)(
+        void *_Nonnull simulation, void *_Nonnull function, void *_Nullable context, bool may_pause);
     /// Makes the calling thread sleep in simulated time; false if it does not sleep.
     bool (*_Nonnull sleep)(void *_Nonnull simulation, int64_t nanoseconds);
     /// Writes random numbers of the schedule; false if the system is to write its own.

@@ -253,8 +253,8 @@ extension Thread {
         let many = search("many", schedules: 20) { sim in
             sim.spawn("alice") {
                 let ends = DispatchSemaphore(value: 0)
-                for _ in 0..<20 { Thread.detachNewThread { ends.wait() } }
-                Thread.detachNewThread { for _ in 0..<20 { ends.signal() } }
+                for _ in 0..<12 { Thread.detachNewThread { ends.wait() } }
+                Thread.detachNewThread { for _ in 0..<12 { ends.signal() } }
             }
         }
         #expect(many.failure == nil, "\(many)")

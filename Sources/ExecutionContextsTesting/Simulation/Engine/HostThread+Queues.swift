@@ -31,10 +31,10 @@ extension HostThread {
     }
 
     /// Runs the body of a thread that the program makes; false if the simulation itself makes one.
-    func runOnNewThreadOfProgram(_ body: @escaping @Sendable () -> Void) -> Bool {
+    func detach(_ body: @escaping @Sendable () -> Void, mayPause: Bool) -> Bool {
         let isDone: Bool? = withProgram { thread, scheduler in
             scheduler.runOnNewThread(body, by: thread)
-            scheduler.point(thread, creates: true)
+            if mayPause { scheduler.point(thread, creates: true) }
             return true
         }
         return isDone == true

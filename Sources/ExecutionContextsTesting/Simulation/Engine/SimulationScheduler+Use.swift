@@ -24,7 +24,7 @@ extension SimulationScheduler {
     /// Runs a job on a thread of the simulated system, as a pool without a free thread does.
     func runOnNewThread(_ work: @escaping () -> Void, by thread: SimulatedThread) {
         point(thread)
-        let queue = newThreads ?? SimulatedJobQueue(names.unique("the system"), width: 48, on: self)
+        let queue = newThreads ?? SimulatedJobQueue(names.unique("the system"), width: 16, on: self)
         newThreads = queue
         trace?.add(thread, .submits(queue.name))
         queue.submit(.init(run: work, isBarrier: false, caller: nil, edge: .released()))

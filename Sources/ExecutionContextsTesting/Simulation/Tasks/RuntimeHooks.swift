@@ -17,11 +17,11 @@ enum RuntimeHooks {
                     unsafe HostThread.of(simulation).take(TaskJob(job, executor), after: delay)
                 },
                 now: { unsafe HostThread.of($0).clockReading },
-                run_on_new_thread: { simulation, function, context in
+                run_on_new_thread: { simulation, function, context, mayPause in
                     let words = unsafe (function, context)
                     // A closure of Swift is these two words; the cast retains it.
                     let body = unsafe unsafeBitCast(words, to: (@Sendable () -> Void).self)
-                    return unsafe HostThread.of(simulation).runOnNewThreadOfProgram(body)
+                    return unsafe HostThread.of(simulation).detach(body, mayPause: mayPause)
                 },
                 sleep: { unsafe HostThread.of($0).pause(for: $1) },
                 fill: { simulation, bytes, count in

@@ -175,7 +175,8 @@ struct PlainOutsideTests {
         let report = await search("cancelling", schedules: 3) { sim in
             let context = sim.serial(named: "timer")
             sim.spawn("alice") {
-                let delay = context.schedule(after: .seconds(1)) {}
+                // Later than simulated time goes, so that the wait is outside.
+                let delay = context.schedule(after: .seconds(10_000)) {}
                 onThreadOutside {
                     delay.cancel()
                     ended.signal()

@@ -141,7 +141,8 @@ struct SearchedTestCaseTests {
     @Test(.dispatchIsSimulated) func `a wait ends at its limit, exactly`() async {
         let found = await failures(Probe.isLate)
         #expect(found.count == 1 && found[0].text.contains("Exceeded timeout"), "\(found)")
-        #expect(await failures(Probe.isInverted).isEmpty)
+        let none = await failures(Probe.isInverted)
+        #expect(none.isEmpty, "\(none)")
         #expect(await failures(Probe.waitsForAll).isEmpty)
     }
 

@@ -94,7 +94,7 @@ final class SimulatedThread: @unchecked Sendable {
     /// How many locks of which nothing is known it has taken since its last step.
     var unseenLocks = 0
     /// When its wait for an expectation of XCTest is too long.
-    var expectationLimit = Int64.min
+    var expectationLimit = Int64.min / 2
     /// Whether it waits outside of the simulation for a semaphore from there.
     var waitsOutside = false
     /// The step at which it began to wait for a system condition or lock.

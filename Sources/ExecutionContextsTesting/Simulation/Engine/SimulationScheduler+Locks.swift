@@ -115,8 +115,7 @@ extension SimulationScheduler {
             if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
         }
         if lock.trapsOnReentry { hosts.met.insert(.mutex) }
-        let isLimited = lock.isExpectation && thread.expectationLimit > now
-        let deadline = isLimited ? thread.expectationLimit : deadline
+        let deadline = lock.isExpectation ? expectationLimit(of: thread) : deadline
         step(thread)
         thread.wait = .systemLock(lock)
         thread.deadline = deadline
@@ -134,6 +133,17 @@ extension SimulationScheduler {
         memory?.synchronize(thread.id)
         return isOver(lock, thread) ? ecs_free : ecs_late
     }
+
+    /// When XCTest looks again whether it has waited long enough: at the limit that its watchdog
+    /// implies. Where that comes too early, since a limit of Dispatch may be rounded, soon again.
+    private func expectationLimit(of thread: SimulatedThread) -> Int64 {
+        let limit = thread.expectationLimit
+        if limit > now { return limit }
+        return limit > now - Self.slopOfXCTest ? now + 1_000_000 : .max
+    }
+
+    /// How long after the limit of a wait XCTest's watchdog comes.
+    static let slopOfXCTest: Int64 = 250_000_000
 
     /// Ends the wait of the thread that has waited longest for a condition, or of all of them.
     func didSignal(_ condition: SystemLock, toAll: Bool) {

@@ -48,9 +48,8 @@ extension SimulationScheduler {
         }
         // Dispatch drops a job scheduled for `.distantFuture`.
         guard deadline != .max else { return }
-        // Of XCTest's watchdog, which comes a quarter of a second after the limit of a wait. The
-        // microsecond is for what XCTest loses by rounding.
-        if queue.isOfXCTest { thread.expectationLimit = deadline - 250_000_000 + 1_000 }
+        // XCTest's watchdog. The microsecond is for what XCTest loses by rounding.
+        if queue.isOfXCTest { thread.expectationLimit = deadline - Self.slopOfXCTest + 1_000 }
         trace?.add(thread, .submits(queue.name))
         log?.add(.writes, .time)
         let what = "A job of '\(queue.name)' that was submitted for later"

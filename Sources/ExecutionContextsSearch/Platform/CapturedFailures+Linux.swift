@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 internal import ExecutionContextsTesting
 internal import XCTest
 
@@ -59,3 +60,4 @@ final class CapturedFailures: Sendable {
     var first: Failure? { state.withLock { $0.first } }
     var firstOfAll: Failure? { state.withLock { $0.firstOfAll } }
 }
+#endif

@@ -133,6 +133,7 @@ bool ecs_will_use(ecs_counter counter, ecs_use use) {
 bool ecs_did_use(ecs_counter counter, ecs_use use) { return simulator.did_use(current, counter, use); }
 
 ecs_end ecs_wait_for(ecs_counter counter, uint64_t limit) {
+    if (!has_counters) ecs_did_meet(current, ecs_uses_dispatch);
     return current && has_counters ? simulator.wait_for(current, counter, limit) : ecs_not_waited;
 }
 

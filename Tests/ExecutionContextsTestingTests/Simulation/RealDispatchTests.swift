@@ -36,7 +36,7 @@ struct RealDispatchTests {
     }
 
     @Test func `Law 33: what a job of a real queue uses is reported, and the report says why`() {
-        let report = search("queue", schedules: 20) { sim in
+        let report = search("queue", schedules: 20, patience: .milliseconds(500)) { sim in
             let (queue, value) = (DispatchQueue(label: "own"), Tracked(0, name: "value"))
             sim.spawn("alice") { queue.sync { value.value += 1 } }
             sim.spawn("bob") {
@@ -44,7 +44,8 @@ struct RealDispatchTests {
                 queue.sync {}
             }
         }
-        #expect(report.failure?.kind == .foreign, "\(report)")
+        // A thread that is paused in a job of the queue blocks the other one.
+        #expect([.foreign, .blocked].contains(report.failure?.kind), "\(report)")
         #expect(report.description.contains(Self.name), "\(report)")
     }
 }

@@ -146,8 +146,9 @@ bool ecs_item_is_barrier(const void *block);
 void ecs_did_read(uint64_t time);
 void ecs_did_add(uint64_t base, int64_t delta, uint64_t time);
 
-/// The second at which a simulation begins: since 1970, on 1 January 2026; of uptime, one day.
-enum { ecs_first_date = 1767225600, ecs_first_uptime = 86400 };
+/// The second at which a simulation begins: since 1970, on 1 January 2026; of uptime, after some 30
+/// years, which no machine has, since a time from outside is recognized by its distance.
+enum { ecs_first_date = 1767225600, ecs_first_uptime = 1000000000 };
 
 /// The original of a function that this target interposes: of the given version, if there is one.
 /// `known` caches it.

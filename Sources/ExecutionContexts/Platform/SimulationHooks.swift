@@ -102,8 +102,8 @@ package enum SimulationHooks {
 
     /// Ends the simulation of the calling thread, which ends in the middle of `simulating`.
     ///
-    /// Nobody searches its slots any more, so what it has announced is withdrawn. What else it owns
-    /// it keeps: its frames stay, and so does its record.
+    /// `Threads.contains` no longer visits the record, which withdraws the thread's announcements.
+    /// The record is not reused: the thread's frames stay, and may refer to it.
     package static func leaveForGood() {
         let thread = unsafe Threads.own
         unsafe thread.pointee.simulation = nil

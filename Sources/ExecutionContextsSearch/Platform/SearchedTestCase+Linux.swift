@@ -28,9 +28,8 @@ public import XCTest
 /// recorded once, at its assertion, with the story of the schedule.
 ///
 /// The methods run on a simulated thread, also where XCTest would run them on the main thread, and
-/// have no `testRun`. Tests that have only one order
-/// show nothing about orders, and the end of the class counts them in one line. On Apple platforms
-/// each test runs once, and is not searched.
+/// have no `testRun`. Tests that have only one order show nothing about orders, and the end of the
+/// class counts them in one line. On Apple platforms each test runs once, and is not searched.
 open class SearchedTestCase: XCTestCase {
     /// How the tests of the class are searched.
     open class var search: SearchSettings { SearchSettings() }

@@ -85,7 +85,7 @@ struct SearchedTestCaseTests {
         func throwsError() throws { throw CancellationError() }
     }
 
-    /// What XCTest is told of a test case.
+    /// Observes the failures that XCTest records.
     private final class Observer: XCTestObservation {
         let failures = Box<[(text: String, file: String?, line: Int)]>([])
         func testCase(

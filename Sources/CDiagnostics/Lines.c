@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "Lines.h"
 
-#include <string.h>
+#include <stdio.h>
 
 typedef struct {
     bytes lines, line_texts, texts;
@@ -37,15 +37,21 @@ static const char *value(bytes *in, const tables *tables, uint64_t form, size_t 
     }
 }
 
-// The name of the file with a number, in the header whose names begin at `in`.
-static const char *file_name(bytes in, const tables *tables, unsigned version, size_t offset_size, uint64_t number) {
+// The name of the file with a number, in the header whose names begin at `in`; and its folder, if that is not NULL and the
+// header has it.
+static const char *file_name(
+    bytes in, const tables *tables, unsigned version, size_t offset_size, uint64_t number, const char **folder) {
     if (version < 5) {
+        bytes folders = in;
         while (in.next < in.end && *in.next) text(&in);
         in.next += in.next < in.end;
         for (uint64_t i = 1; in.next < in.end && *in.next; i++) {
             const char *name = text(&in);
-            if (i == number) return name;
-            variable(&in), variable(&in), variable(&in);
+            uint64_t place = variable(&in);
+            variable(&in), variable(&in);
+            if (i != number) continue;
+            for (; folder && place > 0 && folders.next < in.next; place--) *folder = text(&folders);
+            return name;
         }
         return "";
     }
@@ -138,7 +144,8 @@ bool ecd_next_row(ecd_line_rows *rows) {
 }
 
 // Looks for an address in one unit of the table; returns its line, or zero.
-static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uintptr_t wanted, const char **file) {
+static uint64_t line_in(
+    bytes in, const tables *tables, size_t offset_size, uintptr_t wanted, const char **file, const char **folder) {
     ecd_line_rows rows;
     if (!ecd_read_rows(in, offset_size, &rows)) return 0;
     uint64_t last_address = 0, last_number = 1;
@@ -151,7 +158,7 @@ static uint64_t line_in(bytes in, const tables *tables, size_t offset_size, uint
     bool is_open = false;
     while (ecd_next_row(&rows)) {
         if (is_open && last_address <= wanted && wanted < rows.address) {
-            *file = file_name(rows.header.names, tables, rows.header.version, offset_size, last_number);
+            *file = file_name(rows.header.names, tables, rows.header.version, offset_size, last_number, folder);
             if (last_line > 0) return (uint64_t)last_line;
             return known.number == last_number && known.line > 0 ? (uint64_t)known.line : 0;
         }
@@ -171,7 +178,7 @@ const char *ecd_file_name(ecd_image image, uint64_t offset, uint64_t number) {
     ecd_line_header header;
     bytes in = unit(&tables.lines, &offset_size);
     if (!read_header(in, offset_size, &header)) return "";
-    return file_name(header.names, &tables, header.version, offset_size, number);
+    return file_name(header.names, &tables, header.version, offset_size, number, NULL);
 }
 
 uint64_t ecd_line(uintptr_t address, char *path, size_t size) {
@@ -180,7 +187,7 @@ uint64_t ecd_line(uintptr_t address, char *path, size_t size) {
     if (!ecd_map(address, &image)) return 0;
     tables tables = tables_of(image);
     const ecd_line_index *index = ecd_index_of(image, tables.lines);
-    const char *file = "";
+    const char *file = "", *folder = "";
     uint64_t line = 0;
     for (size_t i = 0; index && !*file && i < index->count; i++) {
         ecd_sequence one = index->sequences[i];
@@ -189,10 +196,9 @@ uint64_t ecd_line(uintptr_t address, char *path, size_t size) {
         bytes in = {tables.lines.next + one.unit, tables.lines.end};
         size_t offset_size;
         in = unit(&in, &offset_size);
-        line = line_in(in, &tables, offset_size, image.offset, &file);
+        line = line_in(in, &tables, offset_size, image.offset, &file, &folder);
     }
-    strncpy(path, file, size - 1);
-    path[size - 1] = 0;
+    snprintf(path, size, "%s%s%s", folder, *folder ? "/" : "", file);
     ecd_unmap(image);
     return line;
 }

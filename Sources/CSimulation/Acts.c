@@ -15,9 +15,9 @@
 #if !__has_feature(thread_sanitizer)
 
 // What a test library and Foundation do for themselves may be under locks of their own.
-__attribute__((used)) static void report(ecs_act act, const void *caller) __asm__("ecs_report_act");
-static void report(ecs_act act, const void *caller) {
-    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act);
+__attribute__((used)) static void report(ecs_act act, const void *caller, const void *task) __asm__("ecs_report_act");
+static void report(ecs_act act, const void *caller, const void *task) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act, task);
 }
 
 typedef SWIFT_CALL void *init_continuation(void *context, size_t flags);
@@ -37,14 +37,14 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_resume(void *task) {
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume *)ecs_original(&known, "swift_continuation_resume", NULL))(task);
-    report(ecs_resumes, __builtin_return_address(0));
+    report(ecs_resumes, __builtin_return_address(0), NULL);
 }
 
 __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResume(void *task) {
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume *)ecs_original(&known, "swift_continuation_throwingResume", NULL))(task);
-    report(ecs_resumes, __builtin_return_address(0));
+    report(ecs_resumes, __builtin_return_address(0), NULL);
 }
 
 typedef SWIFT_CALL void resume_with_error(void *task, void *error);
@@ -54,60 +54,70 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResumeWithError
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume_with_error *)ecs_original(&known, "swift_continuation_throwingResumeWithError", NULL))(task, error);
-    report(ecs_resumes, __builtin_return_address(0));
+    report(ecs_resumes, __builtin_return_address(0), NULL);
 }
 
 // Functions of Swift's library have arguments in any register, but none on the stack. Their results
 // are in up to four registers for addresses and four for numbers. The registers for `self` and for
-// an error are preserved by functions of C.
+// an error are preserved by functions of C. The task that is cancelled is the first argument, or in
+// the memory of `self`; who calls the function keeps it.
 #if defined(__x86_64__)
-#define CALL_AND_REPORT(original, act) \
-    "push %rbp\n mov %rsp, %rbp\n call *" original "(%rip)\n" \
+#define TASK_IN_ARGUMENT "mov %rdi, %r10\n"
+#define TASK_IN_SELF "mov (%r13), %r10\n"
+#define NO_TASK "xor %r10d, %r10d\n"
+#define CALL_AND_REPORT(original, act, task) \
+    "push %rbp\n mov %rsp, %rbp\n" task "push %r10\n push %r10\n call *" original "(%rip)\n" \
     "push %rax\n push %rdx\n push %rcx\n push %r8\n sub $64, %rsp\n" \
     "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n" \
-    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n call ecs_report_act\n" \
+    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n mov -8(%rbp), %rdx\n call ecs_report_act\n" \
     "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n" \
-    "add $64, %rsp\n pop %r8\n pop %rcx\n pop %rdx\n pop %rax\n pop %rbp\n ret\n"
+    "add $64, %rsp\n pop %r8\n pop %rcx\n pop %rdx\n pop %rax\n leave\n ret\n"
 #elif defined(__aarch64__)
-#define CALL_AND_REPORT(original, act) \
-    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" \
+#define TASK_IN_ARGUMENT "mov x17, x0\n"
+#define TASK_IN_SELF "ldr x17, [x20]\n"
+#define NO_TASK "mov x17, #0\n"
+#define CALL_AND_REPORT(original, act, task) \
+    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" task "str x17, [sp, #-16]!\n" \
     "adrp x16, " original "\n ldr x16, [x16, :lo12:" original "]\n blr x16\n" \
     "stp x0, x1, [sp, #-96]!\n stp x2, x3, [sp, #16]\n stp q0, q1, [sp, #32]\n stp q2, q3, [sp, #64]\n" \
-    "mov w0, #" act "\n ldr x1, [x29, #8]\n bl ecs_report_act\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-16]\n bl ecs_report_act\n" \
     "ldp q2, q3, [sp, #64]\n ldp q0, q1, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #96\n" \
-    "ldp x29, x30, [sp], #16\n ret\n"
+    "mov sp, x29\n ldp x29, x30, [sp], #16\n ret\n"
 #endif
 
 #ifdef CALL_AND_REPORT
 // The values of `ecs_act`, for the assembler.
+#define RESUMES "0"
 #define CANCELS "1"
-#define YIELDS "2"
-#define FINISHES "3"
-_Static_assert(ecs_cancels == 1 && ecs_yields == 2 && ecs_finishes == 3, "as above");
+#define CANCELS_GROUP "2"
+#define YIELDS "3"
+#define FINISHES "4"
+_Static_assert(ecs_resumes == 0 && ecs_cancels == 1 && ecs_cancels_group == 2 && ecs_yields == 3 && ecs_finishes == 4,
+               "as above");
 
 #define EACH_FUNCTION(of) \
-    of(checked_resume, "$sScC6resume9returningyxn_tF", "0") \
-    of(checked_throw, "$sScC6resume8throwingyq_n_tF", "0") \
-    of(task_cancel, "$sScT6cancelyyF", CANCELS) \
-    of(current_cancel, "$sSct6cancelyyF", CANCELS) \
-    of(group_cancel, "$sScG9cancelAllyyF", CANCELS) \
-    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS) \
-    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS) \
-    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS) \
-    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS) \
-    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS) \
-    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS) \
-    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES) \
-    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS) \
+    of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK) \
+    of(checked_throw, "$sScC6resume8throwingyq_n_tF", RESUMES, NO_TASK) \
+    of(task_cancel, "$sScT6cancelyyF", CANCELS, TASK_IN_ARGUMENT) \
+    of(current_cancel, "$sSct6cancelyyF", CANCELS, TASK_IN_SELF) \
+    of(group_cancel, "$sScG9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
+    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
+    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
+    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
+    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS, NO_TASK) \
+    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS, NO_TASK) \
+    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS, NO_TASK) \
+    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES, NO_TASK) \
+    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS, NO_TASK) \
     of(throwing_stream_yield_with, \
-       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS) \
-    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS) \
-    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES)
+       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS, NO_TASK) \
+    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS, NO_TASK) \
+    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES, NO_TASK)
 
-#define DEFINE(name, symbol, act) \
+#define DEFINE(name, symbol, act, task) \
     __attribute__((used)) static void *original_##name __asm__("ecs_original_" #name); \
     __attribute__((weak, naked)) void ecs_act_##name(void) __asm__(symbol); \
-    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act)); }
+    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task)); }
 EACH_FUNCTION(DEFINE)
 
 _Noreturn static void is_missing(void) {
@@ -118,7 +128,7 @@ _Noreturn static void is_missing(void) {
 
 // Before any function of the program runs.
 __attribute__((constructor(101))) static void find_originals(void) {
-#define FIND(name, symbol, act) \
+#define FIND(name, symbol, act, task) \
     original_##name = dlsym(RTLD_NEXT, symbol); \
     if (!original_##name) original_##name = (void *)is_missing;
     EACH_FUNCTION(FIND)

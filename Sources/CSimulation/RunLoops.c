@@ -98,6 +98,15 @@ NAMED(void *, fire, (double date, double interval, bool repeats, void *function,
     return real(date, interval, repeats, function, context, type);
 }
 
+// An optimized build creates the object itself, and calls this function to initialize it.
+#define FIRE_OBJECT "$s10Foundation5TimerC4fire8interval7repeats5blockAC0A10Essentials4DateV_SdSbyACYbctcfc"
+NAMED(void *, fire_object,
+      (double date, double interval, bool repeats, void *function, void *context, SELF void *object), FIRE_OBJECT) {
+    REAL(fire_object, FIRE_OBJECT);
+    ecs_will_give_away("a timer of Foundation");
+    return real(date, interval, repeats, function, context, object);
+}
+
 // XCTest waits for expectations on the main thread only. In a simulation that is the test's thread.
 #define IS_MAIN "$s10Foundation6ThreadC06isMainB0SbvgZ"
 NAMED(bool, is_main, (SELF void *type), IS_MAIN) {

@@ -25,17 +25,17 @@ package enum CodeSymbols {
         if let known = declarations.withUnscheduledLock({ $0[address] }) { return known }
         let declaration = unsafe withText { text, size in
             let line = unsafe ecd_declaration(address, text, size)
-            return unsafe location(String(cString: text), line)
+            return unsafe SourceLine(String(cString: text), line)?.name
         }
         declarations.withUnscheduledLock { $0[address] = .some(declaration) }
         return declaration
     }
 
     /// The innermost line at an address; nil if it is unknown. The caller caches it.
-    package static func line(at address: UInt) -> String? {
+    package static func line(at address: UInt) -> SourceLine? {
         unsafe withText { text, size in
             let line = unsafe ecd_line(address, text, size)
-            return unsafe location(String(cString: text), line)
+            return unsafe SourceLine(String(cString: text), line)
         }
     }
 
@@ -45,14 +45,6 @@ package enum CodeSymbols {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { text in
             unsafe body(text.baseAddress.unsafelyUnwrapped, text.count)
         }
-    }
-
-    /// The name of a file and a line. The code of a macro, and the compiler's own, are in no file.
-    private static func location(_ path: String, _ line: UInt64) -> String? {
-        guard line > 0, let file = path.split(separator: "/").last, !file.hasPrefix("@"),
-            !file.hasPrefix("<")
-        else { return nil }
-        return "\(file):\(line)"
     }
 }
 

@@ -1,3 +1,4 @@
+import ExecutionContextsTesting
 import Foundation
 import SeededBugs
 
@@ -14,6 +15,10 @@ case ("--suites", 2) where arguments[1] == "--quick":
 case ("strategies", 1): Strategies(SeededBug.all).print()
 case ("strategies", 2):
     Strategies(SeededBug.all.filter { $0.name.contains(arguments[1]) }).print()
+case ("stories", 2):
+    for bug in SeededBug.all where bug.name.contains(arguments[1]) {
+        if let failure = bug.search().failure { print(failure, terminator: "\n\n") }
+    }
 case ("tokens", 1): exit(Tokens.print() ? 0 : 1)
 case ("replay", 2):
     exit(try Tokens.replay(String(contentsOfFile: arguments[1], encoding: .utf8)) ? 0 : 1)
@@ -25,6 +30,7 @@ default:
     print("       Corpus --suites [--quick]     the same for those of public suites only")
     print(
         "       Corpus strategies [WORDS]     how soon each strategy finds those with these words")
+    print("       Corpus stories WORDS  the failures of the bugs with these words")
     print("       Corpus tokens         a token of each failure, for another build to replay")
     print("       Corpus replay FILE    replays them")
     exit(2)

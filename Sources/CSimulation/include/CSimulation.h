@@ -28,7 +28,7 @@ typedef struct {
 typedef enum { ecs_not_waited, ecs_free, ecs_late, ecs_outside } ecs_end;
 
 /// What a task does to others.
-typedef enum { ecs_resumes, ecs_cancels, ecs_yields, ecs_finishes } ecs_act;
+typedef enum { ecs_resumes, ecs_cancels, ecs_cancels_group, ecs_yields, ecs_finishes } ecs_act;
 
 /// What the program does outside of the simulation: it uses Dispatch, or starts a thread.
 typedef enum { ecs_uses_dispatch, ecs_starts_thread } ecs_outside_use;
@@ -88,8 +88,8 @@ typedef struct {
     /// The calling thread does something that the simulation does not control.
     void (*_Nonnull did_meet)(void *_Nonnull simulation, ecs_outside_use use);
     /// The calling thread has resumed a continuation, cancelled tasks, yielded to a stream or
-    /// finished it.
-    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act);
+    /// finished it. `task` is the one that it has cancelled.
+    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act, const void *_Nullable task);
     /// The calling thread made a continuation of its task; it is about to resume one of a task,
     /// which may have ended: false if that one was resumed before.
     void (*_Nonnull did_make_continuation)(void *_Nonnull simulation, const void *_Nonnull task);

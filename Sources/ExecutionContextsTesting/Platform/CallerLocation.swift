@@ -1,6 +1,7 @@
 internal import CSimulation
 internal import ExecutionContexts
 internal import ExecutionContextsDiagnostics
+internal import Foundation
 
 /// The place in the program's source that called the library.
 ///
@@ -15,30 +16,55 @@ struct CallerLocation: Sendable {
 
     /// The location of the caller.
     init() {
-        #if DEBUG
+        guard Self.isDebug else {
+            callers = []
+            return
+        }
         callers = unsafe [UInt](unsafeUninitializedCapacity: Self.mostCallers) { buffer, count in
             count = unsafe ecs_callers(buffer.baseAddress!, buffer.count)
         }
+    }
+
+    private static var isDebug: Bool {
+        #if DEBUG
+        true
         #else
-        callers = []
+        false
         #endif
     }
 
+    /// A location of code that is suspended: addresses at which its functions continue, the
+    /// innermost first.
+    init(at resumptions: [UInt]) { callers = Self.isDebug ? resumptions : [] }
+
     /// The innermost line of the program: "Store.swift:14". Nil if it has no debug information.
-    var line: String? { callers.lazy.compactMap(Self.line).first }
+    var line: String? { source?.name }
+
+    /// The name of the variable that an `async let` of that line declares. Nil if the line declares
+    /// several, or its file is not at hand.
+    var asyncLet: String? {
+        guard let source, let text = try? String(contentsOfFile: source.path, encoding: .utf8)
+        else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard source.number <= lines.count else { return nil }
+        let names = lines[Int(source.number) - 1].matches(of: #/\basync let (\w+)/#)
+        return names.count == 1 ? String(names[0].1) : nil
+    }
+
+    private var source: SourceLine? { callers.lazy.compactMap(Self.line).first }
 
     /// Earlier look-ups, with nil for code that is not the program's: reading a program's tables
     /// takes milliseconds.
-    private static let known = Locked<[UInt: String?]>([:])
+    private static let known = Locked<[UInt: SourceLine?]>([:])
 
-    private static func line(of address: UInt) -> String? {
+    private static func line(of address: UInt) -> SourceLine? {
         if let known = known.withLock({ $0[address] }) { return known }
         let line = lookUp(address)
         known.withLock { $0[address] = .some(line) }
         return line
     }
 
-    private static func lookUp(_ address: UInt) -> String? {
+    private static func lookUp(_ address: UInt) -> SourceLine? {
         // The compiler generates the accessor of a wrapped property: use its caller instead.
         guard let function = CodeLocations.ofProgram(address), !function.isAccessor else {
             return nil

@@ -103,6 +103,7 @@ public final class SimulatedWorld: Sendable {
         HiddenFromSanitizer.begin()
         if let thread = scheduler.caller {
             scheduler.point(thread)
+            scheduler.trace?.add(thread, .passes("sim.step()"))
             // The code that follows may use what the simulation does not see.
             scheduler.log?.addAll()
         }

@@ -29,12 +29,18 @@ struct CodeSymbolsTests {
     private static func found() -> [String?] {
         works.map { stored in
             CodeSymbols.line(
-                at: unsafe withUnsafeBytes(of: stored) { unsafe $0.load(as: UInt.self) })
+                at: unsafe withUnsafeBytes(of: stored) { unsafe $0.load(as: UInt.self) })?.name
         }
     }
 
     @Test func `The line of each closure is found`() {
         #expect(Self.found() == Self.lines)
+    }
+
+    @Test func `A line has the path of its file`() throws {
+        let address = unsafe withUnsafeBytes(of: Self.works[0]) { unsafe $0.load(as: UInt.self) }
+        let line = try #require(CodeSymbols.line(at: address))
+        #expect(line.path == #filePath)
     }
 
     /// In a process of its own, where no thread has read the table of lines before.

@@ -69,10 +69,10 @@ extension HostThread {
     }
 
     /// This thread has affected other tasks.
-    func didAct(_ act: ecs_act) {
+    func didAct(_ act: ecs_act, on task: TaskJob?) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { scheduler.didAct(act, thread) }
+        if let thread, let scheduler { scheduler.didAct(act, on: task, thread) }
         HiddenFromSanitizer.end()
     }
 

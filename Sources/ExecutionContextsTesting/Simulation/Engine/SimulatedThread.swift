@@ -52,6 +52,9 @@ final class SimulatedThread: @unchecked Sendable {
         /// A job that resumes the task with this name.
         indirect case endOfYield(Title)
 
+        /// The task's own title: the job that resumes it is the runtime's.
+        var withoutYield: Title { if case .endOfYield(let task) = self { task } else { self } }
+
         var text: String {
             switch self {
             case .none: "a task"

@@ -10,10 +10,16 @@ final class SimulationTrace {
         case begins(String, label: String? = nil)
         /// A part of a task: the actor that it holds, and addresses of its code.
         case runs(isFirst: Bool, actor: String?, locations: [UInt])
-        /// The thread creates a task.
-        case creates
-        /// The thread affects other tasks, and makes some ready.
-        case acts(String, resuming: [String])
+        /// A part of a task ends at a suspension; addresses of the code that follows.
+        case awaits(locations: [UInt])
+        case yields
+        /// A task ends, which makes those ready that await it.
+        case ends(resuming: [String])
+        /// The thread creates the task with this number.
+        case creates(UInt32)
+        case acts(TaskAct)
+        /// The thread continues after a scheduling point of the program's own.
+        case passes(String)
         case submits(String)
         /// A tracked value, with the value that was read, or the values before and after a write.
         case reads(String, String?)
@@ -30,6 +36,8 @@ final class SimulationTrace {
     /// How many decisions were made.
     var step = 0
     private var all: [(step: Int, thread: String, event: TraceEvent)] = []
+    /// The names of the tasks that have begun, by their numbers.
+    private var tasks: [UInt32: String] = [:]
     /// The source locations of the threads involved in the failure.
     var locations: [(name: String, location: CallerLocation?)] = []
 
@@ -47,15 +55,20 @@ final class SimulationTrace {
         if isOfXCTest(event) || Self.isOfXCTest(thread.name) { return }
         // Of a program that runs forever, only the beginning and the end are shown.
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
-        // A part of a task has its functions instead.
-        let location = if case .runs = event { CallerLocation?.none } else { CallerLocation() }
+        let location =
+            switch event {
+            case .runs(_, _, let locations), .awaits(let locations): CallerLocation(at: locations)
+            case .yields, .ends: CallerLocation?.none
+            default: CallerLocation()
+            }
         add(.event(thread.name, event, location))
     }
 
     func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
         guard isSwitch, !Self.isOfXCTest(thread.name), !Self.isOfXCTest(next.name) else { return }
         switches += 1
-        add(.change(from: thread.name, to: next.name, number: switches))
+        let (from, to) = (thread.title.withoutYield, next.title.withoutYield)
+        add(.change(from: from.text, to: to.text, number: switches))
     }
 
     /// Whether a queue is one by which XCTest waits for expectations.
@@ -86,9 +99,10 @@ final class SimulationTrace {
     /// Records that time has passed.
     func timeIs(_ now: Int64) { add(.time(now)) }
 
-    /// Renames a task that begins. Only its last switch was recorded with the earlier name.
-    func rename(_ before: String, to name: String) {
-        guard
+    /// A task begins. If it has a name of its own, its last switch was recorded with another one.
+    func didBegin(_ task: UInt32, _ name: String, before: String) {
+        tasks[task] = name
+        guard name != before,
             let last = rows.lastIndex(where: { if case .change = $0 { true } else { false } }),
             case .change(let from, before, let number) = rows[last]
         else { return }
@@ -100,13 +114,37 @@ final class SimulationTrace {
         if rows.count > 2_000 { rows.removeSubrange(400..<1_600) }
     }
 
-    /// The events as a story.
-    var story: Story {
-        Story(rows, notes: Reentries(all.map { ($0.thread, $0.event) }).lines, locations)
+    /// The variables of `async let`, by the names of their tasks.
+    private var variables: [String: String] {
+        var variables: [String: String] = [:]
+        for case .event(_, .creates(let task), let location) in rows {
+            if let name = tasks[task] { variables[name] = location?.asyncLet }
+        }
+        return variables
     }
 
-    static func text(_ event: TraceEvent) -> String {
-        switch event {
+    /// The events as a story.
+    var story: Story {
+        Story(
+            rows, tasks: tasks, variables: variables,
+            notes: Reentries(all.map { ($0.thread, $0.event) }).lines,
+            locations)
+    }
+
+    /// The text, with the names of tasks by their numbers.
+    ///
+    /// A reader who has the line does not need the numbers of closures, nor a function that has a
+    /// sentence for its name, as a test has.
+    static func text(
+        _ event: TraceEvent, _ tasks: [UInt32: String] = [:], hasLine: Bool = false
+    ) -> String {
+        func place(_ locations: [UInt]) -> String {
+            guard var function = CodeLocations.function(at: locations) else { return "" }
+            if hasLine { function.trimPrefix(#/(closure #\d+ in )+/#) }
+            if hasLine, function.contains("`") { return "" }
+            return " in \(function)"
+        }
+        return switch event {
         case .ended: "ends"
         case .sleeps: "sleeps"
         case .time: "time passes"
@@ -121,21 +159,19 @@ final class SimulationTrace {
         case .begins(let name, let label):
             "begins a job of '\(name)'" + (label.map { ": \($0)" } ?? "")
         case .runs(let isFirst, let actor, let locations):
-            running(isFirst, actor, CodeLocations.function(at: locations))
-        case .creates: "starts a task"
-        case .acts(let what, let names) where names.isEmpty: what
-        case .acts(let what, let names):
-            "\(what): '\(names.joined(separator: "', '"))' may go on"
+            (isFirst ? "begins" : "goes on") + place(locations)
+                + (actor.map { ", with actor '\($0)'" } ?? "")
+        case .awaits(let locations): "waits" + place(locations)
+        case .yields: "yields"
+        case .ends(let names): "ends" + TaskAct.resuming(names)
+        case .creates(let task): tasks[task].map { "starts '\($0)'" } ?? "starts a task"
+        case .acts(let act): act.text(tasks)
+        case .passes(let point): "passes \(point)"
         case .submits(let name): "submits to '\(name)'"
         case .reads(let name, let value): "reads '\(name)'" + (value.map { " = \($0)" } ?? "")
         case .writes(let name, let old?, let new?): "writes '\(name)': \(old) -> \(new)"
         case .writes(let name, _, _): "writes '\(name)'"
         }
-    }
-
-    private static func running(_ isFirst: Bool, _ actor: String?, _ function: String?) -> String {
-        (isFirst ? "begins" : "goes on") + (function.map { " in \($0)" } ?? "")
-            + (actor.map { ", with actor '\($0)'" } ?? "")
     }
 }
 
@@ -153,6 +189,7 @@ extension SimulationTrace.TraceEvent {
         case .runs(let isFirst, let actor, _):
             fingerprint.add(isFirst ? 1 : 2)
             add(actor ?? "")
+        case .awaits: fingerprint.add(3)
         // A label does not affect what happens.
         case .begins(let name, _): add(SimulationTrace.text(.begins(name)))
         case .reads(let name, let value):

@@ -38,9 +38,6 @@ extension Story {
                 + Self.empty(columns.count - column - 1) + "</tr>"
         case .passes(let from, let to):
             return arrow(from, to, "passes", "")
-        case .change(let from, let to, let number) where from == to:
-            return "<tr class=change>" + Self.margin() + Self.empty(to)
-                + "<td>&#8635; switch \(number)</td>" + Self.empty(columns.count - to - 1) + "</tr>"
         case .change(let from, let to, let number):
             return arrow(from, to, "change", "<span>switch \(number)</span>")
         case .remark(let text):

@@ -16,11 +16,21 @@ extension Story {
         let gutter = hasLocations ? locations.map(\.count).max() ?? 0 : 0
         let side = gutter == 0 ? 0 : gutter + 3
         let room = (Self.width - side) / columns.count - 3
-        let texts = room >= Self.narrowest ? beside(room) : below()
+        let texts = room >= max(Self.narrowest, longestWord) ? beside(room) : below()
         guard gutter > 0 else { return texts.map(\.text.trimmedEnd) + notes }
         return texts.map { line in
             (Self.padded(line.location ?? "", gutter) + " | " + line.text).trimmedEnd
         } + notes
+    }
+
+    /// The length of the longest word, or of one that no column would have room for.
+    private var longestWord: Int {
+        let texts = lines.compactMap { line in
+            if case .event(_, let text, _) = line.content { text } else { nil }
+        }
+        return texts.flatMap { $0.split(separator: " ") }.map(\.count).filter {
+            $0 <= Self.width / 2
+        }.max() ?? 0
     }
 
     private typealias Text = (text: String, location: String?)
@@ -69,8 +79,6 @@ extension Story {
             case .passes(let from, let to):
                 let (start, end) = (starts[to] + widths[to] + 3, starts[from] + widths[from])
                 lead = (start, "<" + String(repeating: ".", count: end - start - 3))
-            case .change(let from, let to, let number) where from == to:
-                texts.append((row([to: "> switch \(number)"]), nil))
             case .change(let from, let to, let number):
                 let (left, right) = (min(from, to), max(from, to))
                 let start = starts[left] + (from < to ? 2 : 0)

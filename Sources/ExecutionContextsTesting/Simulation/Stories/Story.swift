@@ -37,14 +37,15 @@ struct Story: Sendable {
     let whereabouts: [String]
 
     /// An empty story.
-    static let none = Story([], notes: [], [])
+    static let none = Story([], tasks: [:], variables: [:], notes: [], [])
 
     /// The maximal number of lines; a longer story is reduced to its beginning and end.
     private static let mostLines = 60
     private static let firstLines = 20
 
     init(
-        _ rows: [Row], notes: [String], _ locations: [(name: String, location: CallerLocation?)]
+        _ rows: [Row], tasks: [UInt32: String], variables: [String: String], notes: [String],
+        _ locations: [(name: String, location: CallerLocation?)]
     ) {
         self.notes = notes
         whereabouts = locations.compactMap { name, location in
@@ -52,13 +53,17 @@ struct Story: Sendable {
         }
         let rows = Self.shortened(rows)
         let columns = Self.columns(of: rows)
-        self.columns = columns.map(Self.unbroken)
+        self.columns = columns.map { name in
+            Self.unbroken(variables[name].map { "\(name) (\($0))" } ?? name)
+        }
         let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
-        lines = Self.lines(of: rows, places)
+        lines = Self.lines(of: rows, places, tasks)
     }
 
     /// The lines of the rows, by the column of each thread.
-    private static func lines(of rows: [Row?], _ places: [String: Int]) -> [Line] {
+    private static func lines(
+        of rows: [Row?], _ places: [String: Int], _ tasks: [UInt32: String]
+    ) -> [Line] {
         var lines: [Line] = []
         // The column of the running thread, if the previous line belongs to it.
         var current: Int?
@@ -78,15 +83,19 @@ struct Story: Sendable {
             switch row {
             case .some(.event(let name, let event, let location)):
                 let repeats = before.map { $0 == (name, event) } == true && event.isUse
-                add(name, SimulationTrace.text(event), location?.line, repeats: repeats)
+                let line = location?.line
+                let text = SimulationTrace.text(event, tasks, hasLine: line != nil)
+                add(name, text, line, repeats: repeats)
                 last = places[name] == nil ? before : (name, event)
             case .some(.operation(let name, let text, let location)):
                 add(name, text, location?.line)
             case .some(.chance(let name, let what, let number)):
                 add(name, "by chance: \(what) (switch \(number))", nil)
+            // It would have yielded to another thread.
+            case .some(.change(let from, let to, let number)) where from == to:
+                add(to, "goes on (switch \(number))", nil)
             case .some(.change(let from, let to, let number)):
-                guard let to = places[to] else { continue }
-                let from = places[from] ?? to
+                guard let from = places[from], let to = places[to] else { continue }
                 lines.append(Line(content: .change(from: from, to: to, number: number)))
                 current = to
             case .some(.time(let now)):
@@ -128,7 +137,7 @@ struct Story: Sendable {
         func add(_ name: String) { if !columns.contains(name) { columns.append(name) } }
         for case .some(let row) in rows {
             switch row {
-            case .event(_, .ended, _), .time: break
+            case .event(_, .ended, _), .event(_, .ends, _), .time: break
             case .event(let name, _, _), .chance(let name, _, _), .operation(let name, _, _):
                 add(name)
             case .change(let from, let to, _):

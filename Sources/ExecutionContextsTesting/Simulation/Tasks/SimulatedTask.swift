@@ -44,16 +44,22 @@ extension SimulationScheduler {
         // XCTest awaits a test's function in a task, and does nothing else until that ends.
         let caller = unsafe callers.first.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
         if unsafe ecs_is_xctest(caller) { return }
-        trace?.add(thread, .creates)
+        trace?.add(thread, .creates(task.number))
         point(thread, creates: true)
         log?.add(.writes, .tasks)
     }
 
     /// A thread has resumed a continuation, cancelled tasks, or used a stream: those who learn of
     /// it may run before it continues.
-    func didAct(_ act: ecs_act, _ thread: SimulatedThread) {
+    func didAct(_ act: ecs_act, on task: TaskJob?, _ thread: SimulatedThread) {
         guard phase == .running || phase == .unwinding else { return }
-        trace?.add(thread, .acts(act.text, resuming: thread.resumed))
+        if let trace {
+            let cancelled = task.map {
+                TaskAct.CancelledTask(number: $0.number, state: tasks.state(of: $0))
+            }
+            trace.add(
+                thread, .acts(TaskAct(kind: act, cancelled: cancelled, resumed: thread.resumed)))
+        }
         thread.resumed = []
         point(thread)
         log?.add(.writes, .tasks)
@@ -122,18 +128,6 @@ extension SimulationScheduler {
             readings.step = steps
         }
         return now
-    }
-}
-
-extension ecs_act {
-    /// What a thread does, for the story.
-    fileprivate var text: String {
-        switch self {
-        case ecs_resumes: "resumes a continuation"
-        case ecs_cancels: "cancels a task"
-        case ecs_yields: "yields to a stream"
-        default: "finishes a stream"
-        }
     }
 }
 

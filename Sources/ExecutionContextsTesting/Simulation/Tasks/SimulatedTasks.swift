@@ -94,6 +94,12 @@ internal import ExecutionContexts
         return task.title.text
     }
 
+    /// How far a task is, which the caller keeps alive.
+    func state(of task: TaskJob) -> TaskAct.CancelledTask.State {
+        if task.hasEnded { return .ended }
+        return records.known(task)?.job == nil ? .new : .living
+    }
+
     private func isOfProgram(_ task: TaskRecord) -> Bool {
         task.number != ignored && !task.endsSleep
     }
@@ -172,6 +178,7 @@ internal import ExecutionContexts
         HiddenFromSanitizer.begin()
         begun &= ~(1 << UInt64(thread.id))
         noteActor(.releases, job)
+        if let trace = scheduler.trace { traceEnd(job, thread, trace) }
         // A job that is not a task is freed after it has run.
         let ended = thread.task.flatMap { job.hasEnded ? didEnd($0, thread) : nil }
         HiddenFromSanitizer.end()
@@ -193,6 +200,18 @@ internal import ExecutionContexts
             isFirst: isFirst, actor: actorName(of: job), locations: job.locations)
         // The first part reports its name before it is traced.
         if isFirst { beginning = event } else { trace.add(thread, event) }
+    }
+
+    /// Tells why a part of a task has ended, unless the task only changes its actor.
+    private func traceEnd(_ job: TaskJob, _ thread: SimulatedThread, _ trace: SimulationTrace) {
+        guard let task = thread.task, task.job != nil, isOfProgram(task) else { return }
+        if job.hasEnded {
+            trace.add(thread, .ends(resuming: thread.resumed))
+        } else if thread.hasYielded {
+            trace.add(thread, .yields)
+        } else if thread.next == nil {
+            trace.add(thread, .awaits(locations: job.locations))
+        }
     }
 
     /// Registers the job's task; returns whether this is its first part.
@@ -219,11 +238,13 @@ internal import ExecutionContexts
 
     /// Sets the name that the program gave to a task that begins.
     func didStart(_ thread: SimulatedThread, _ name: String?) {
-        if let name, let task = thread.task, task.job != nil {
-            let before = task.title
-            task.title = .plain(scheduler.names.unique(name))
-            thread.title = task.title
-            scheduler.trace?.rename(before.text, to: thread.name)
+        if let task = thread.task, task.job != nil {
+            let before = thread.name
+            if let name {
+                task.title = .plain(scheduler.names.unique(name))
+                thread.title = task.title
+            }
+            scheduler.trace?.didBegin(task.number, thread.name, before: before)
         }
         scheduler.hosts.setTaskName(of: thread.id, to: name)
         if let beginning { scheduler.trace?.add(thread, beginning) }

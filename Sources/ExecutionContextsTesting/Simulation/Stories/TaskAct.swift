@@ -1,0 +1,48 @@
+internal import CSimulation
+
+/// What a thread does to other tasks, for the story.
+struct TaskAct: Equatable {
+    let kind: ecs_act
+    var cancelled: CancelledTask?
+    /// The tasks that are ready because of it.
+    let resumed: [String]
+
+    /// The task that is cancelled. It has a name only once it has begun, so its number stands for it.
+    struct CancelledTask: Equatable {
+        enum State: String {
+            case new = ", which has not begun"
+            case living = ""
+            case ended = ", which has ended"
+        }
+        let number: UInt32
+        let state: State
+    }
+
+    /// The text, with the names of tasks by their numbers.
+    func text(_ tasks: [UInt32: String]) -> String {
+        switch kind {
+        case ecs_resumes where resumed.isEmpty: "resumes a continuation"
+        case ecs_resumes: "resumes \(Self.list(resumed))"
+        case ecs_cancels: cancelling(tasks)
+        case ecs_cancels_group: "cancels the tasks of a group" + Self.resuming(resumed)
+        case ecs_yields: "yields to a stream" + Self.resuming(resumed)
+        default: "finishes a stream" + Self.resuming(resumed)
+        }
+    }
+
+    private func cancelling(_ tasks: [UInt32: String]) -> String {
+        guard let cancelled else { return "cancels a task" }
+        let name = tasks[cancelled.number]
+        return "cancels " + (name.map { "'\($0)'" } ?? "a task") + cancelled.state.rawValue
+            + (resumed == [name] ? ", and resumes it" : Self.resuming(resumed))
+    }
+
+    /// What follows the text of what makes these tasks ready.
+    static func resuming(_ names: [String]) -> String {
+        names.isEmpty ? "" : ", and resumes \(list(names))"
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.map { "'\($0)'" }.joined(separator: ", ")
+    }
+}

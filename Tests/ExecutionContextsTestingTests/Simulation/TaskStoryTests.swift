@@ -1,0 +1,166 @@
+import ExecutionContextsTesting
+import TestSupport
+import Testing
+
+/// What the story of a failure says of tasks: who has started, resumed or cancelled whom, and where each one waits.
+///
+/// Not under the thread sanitizer, which has its own functions for new tasks.
+@Suite(
+    .patient,
+    .enabled("where the runtime's functions can be replaced") {
+        await search("probe", schedules: 1) { _ in }.missedChanges != nil
+    }
+)
+struct TaskStoryTests {
+    struct Found: Error {}
+
+    /// The failure of a program that fails in each schedule.
+    private func failure(
+        _ program: @escaping @Sendable () async throws -> Void
+    ) async throws -> SimulationFailure {
+        try #require(
+            await search("story") { _ in
+                try await program()
+                throw Found()
+            }.failure)
+    }
+
+    /// The story, without the layout that breaks its texts.
+    private func rows(_ failure: SimulationFailure) -> String { failure.page }
+
+    @Test func `A task that starts another one names it`() async throws {
+        let failure = try await failure { await Task(name: "reader") {}.value }
+        #expect(rows(failure).contains("starts 'reader'"), "\(failure)")
+    }
+
+    @Test func `A task that ends names those that await it`() async throws {
+        let failure = try await failure {
+            let reader = Task(name: "reader") { await Task.yield() }
+            await Task(name: "writer") { await reader.value }.value
+        }
+        let rows = rows(failure)
+        #expect(rows.contains("ends, and resumes 'writer'"), "\(failure)")
+        #expect(rows.contains("yields"), "\(failure)")
+        #expect(rows.contains("waits"), "\(failure)")
+    }
+
+    @Test func `A cancellation names its task, and says how far that is`() async throws {
+        let failure = try await failure {
+            let ended = Task(name: "early") {}
+            await ended.value
+            ended.cancel()
+            let living = Task(name: "sleeper") { try? await Task.sleep(for: .seconds(60)) }
+            while !living.isCancelled {
+                await Task.yield()
+                living.cancel()
+            }
+            await living.value
+            Task(name: "late") {}.cancel()
+        }
+        let rows = rows(failure)
+        #expect(rows.contains("cancels 'early', which has ended"), "\(failure)")
+        #expect(rows.contains("cancels 'sleeper', and resumes it"), "\(failure)")
+        #expect(rows.contains("cancels 'late', which has not begun"), "\(failure)")
+    }
+
+    @Test func `A task that cancels itself, and one that cancels a group, are told`() async throws {
+        let failure = try await failure {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+                group.cancelAll()
+            }
+        }
+        let rows = rows(failure)
+        #expect(rows.contains("cancels the tasks of a group"), "\(failure)")
+        #expect(rows.contains("cancels 'task 2'"), "\(failure)")
+    }
+
+    @Test func `Who resumes a continuation names the task`() async throws {
+        let failure = try await failure {
+            let (stream, source) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)
+            let reader = Task(name: "reader") {
+                await withCheckedContinuation { _ = source.yield($0) }
+            }
+            for await waiter in stream {
+                waiter.resume()
+                break
+            }
+            await reader.value
+        }
+        #expect(rows(failure).contains("resumes 'reader'"), "\(failure)")
+    }
+
+    @Test func `A step of the program is told`() throws {
+        let failure = try #require(
+            search("steps") { sim in
+                sim.spawn("alice") {
+                    sim.step()
+                    throw Found()
+                }
+            }.failure)
+        #expect(failure.trace.contains { $0.contains("passes sim.step()") }, "\(failure)")
+    }
+
+    /// An actor whose check and act are apart.
+    private actor Account {
+        private var balance = 100
+        func withdraw(_ amount: Int) async throws {
+            guard balance >= amount else { return }
+            await Task.yield()
+            balance -= amount
+            if balance < 0 { throw Found() }
+        }
+    }
+
+    #if DEBUG
+    @Test func `A task of an async let has the name of its variable`() async throws {
+        let failure = try await failure {
+            async let alice: Void = Task.yield()
+            async let bob: Void = Task.yield()
+            _ = await (alice, bob)
+        }
+        let text = failure.description
+        for name in ["(alice)", "(bob)"] { #expect(text.contains(name), "\(failure)") }
+    }
+
+    @Test func `The line of each await is told`() async throws {
+        let line = #line
+        let failure = try await failure {
+            let reader = Task(name: "reader") {
+                await Task.yield()
+                await Task(name: "writer") {}.value
+            }
+            await reader.value
+        }
+        let lines = failure.description.split(separator: "\n")
+        for number in [line + 3, line + 4, line + 6] {
+            #expect(
+                lines.contains {
+                    $0.contains("TaskStoryTests.swift:\(number) ") && $0.contains("goes on")
+                }, "\(number): \(failure)")
+        }
+    }
+    #endif
+
+    @Test func `No arrow leads from a task to itself, and no line is too wide`() async throws {
+        let name =
+            "a task whose name is as long as the name of a test that says what it expects of it"
+        for seed in UInt64(0)..<20 {
+            let failure = try #require(
+                await search(name, seed: seed) { _ in
+                    let account = Account()
+                    async let one: Void = Task(name: name) { try await account.withdraw(80) }.value
+                    async let other: Void = Task(name: "bob") { try await account.withdraw(80) }
+                        .value
+                    _ = try await (one, other)
+                }.failure)
+            let lines = failure.description.split(separator: "\n").dropFirst()
+            #expect(!lines.contains { $0.contains("| > switch") }, "\(failure)")
+            #expect(
+                lines.filter { $0.contains(" | ") && !$0.contains(": ") }.allSatisfy {
+                    $0.count <= 100
+                },
+                "\(failure)")
+        }
+    }
+}

@@ -86,9 +86,11 @@ let package = Package(
         // What the tests of several libraries use.
         .target(
             name: "TestSupport",
-            dependencies: ["ExecutionContextsTesting", "TestWidth", "CPlatform"],
+            dependencies: [
+                "ExecutionContextsTesting", "ExecutionContextsSearch", "TestWidth", "CPlatform",
+            ],
             path: "Tests/TestSupport",
-            // The packages in Examples share these files, and do not see the hooks.
+            // The packages in Examples share these files, and see neither the hooks nor searches.
             swiftSettings: [.define("HasHooks")]),
         // Limits how many test cases run at a time.
         .target(name: "TestWidth", path: "Tests/TestWidth"),

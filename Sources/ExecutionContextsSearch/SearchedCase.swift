@@ -12,8 +12,16 @@ struct SearchedCase {
         (self.test, self.testCase, self.settings) = (test, testCase, settings)
     }
 
-    /// Searches, and records what was found; returns the failure of a search that shows nothing.
-    func run(_ function: @Sendable () async throws -> Void) async -> SimulationFailure? {
+    /// Why a search says nothing about the test.
+    enum Silence {
+        /// There was nothing to search.
+        case vacuous(SimulationFailure)
+        /// The test cannot be searched, for this reason.
+        case impossible(String)
+    }
+
+    /// Searches, and records what was found, unless the search says nothing.
+    func run(_ function: @Sendable () async throws -> Void) async -> Silence? {
         let result = Locked<SimulationReport?>(nil)
         await replacingIssues {
             // An issue without a task's configuration is posted to each handler of the process.
@@ -24,6 +32,9 @@ struct SearchedCase {
         }
         // The scope of the handler runs what it is given.
         let report = result.withLock { $0! }
+        if let failure = report.failure, failure.waitsForExitTest {
+            return .impossible("its exit test waits for another process")
+        }
         for issue in issues.others { await record(issue) }
         if let failure = report.failure, failure.kind != .vacuous {
             if failure.kind != .blocked { await record(failure) }
@@ -37,7 +48,7 @@ struct SearchedCase {
                 "The search of '\(test.name)' found nothing. \(report.met.text).",
                 severity: .warning, sourceLocation: test.sourceLocation)
         }
-        return report.failure
+        return report.failure.map(Silence.vacuous)
     }
 
     private func search(_ function: @Sendable () async throws -> Void) async -> SimulationReport {
@@ -126,5 +137,13 @@ struct SearchedCase {
         try? await IssueHandlingTrait.compactMapIssues(replacement).provideScope(
             for: test, testCase: testCase
         ) { await body() }
+    }
+}
+
+extension SimulationFailure {
+    /// Whether a task has left the simulation because an exit test of Swift Testing waits for its
+    /// process. Its tasks have names.
+    fileprivate var waitsForExitTest: Bool {
+        kind == .foreign && description.contains("[Swift Testing] exit test")
     }
 }

@@ -40,17 +40,24 @@ public struct SearchedTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         guard let testCase else { return try await place.asSuite(test, function) }
         guard isClosest(of: test.traits) else { return try await function() }
-        if let obstacle = obstacleToSearches {
-            Issue.record(
-                "'\(test.name)' runs once and is not searched, since \(obstacle).",
-                severity: SearchSettings.mustSearch ? .error : .warning,
-                sourceLocation: test.sourceLocation)
-            return try await function()
+        if let obstacle = obstacleToSearches { return try await runOnce(test, obstacle, function) }
+        switch await SearchedCase(test, testCase, settings).run(function) {
+        case .impossible(let obstacle): try await runOnce(test, obstacle, function)
+        case .vacuous(let failure) where !place.takes(test.name):
+            Issue.record("\(failure)", sourceLocation: test.sourceLocation)
+        case .vacuous, nil: break
         }
-        let vacuity = await SearchedCase(test, testCase, settings).run(function)
-        if let vacuity, !place.takes(test.name) {
-            Issue.record("\(vacuity)", sourceLocation: test.sourceLocation)
-        }
+    }
+
+    /// Runs a test that cannot be searched, and says so.
+    private func runOnce(
+        _ test: Test, _ obstacle: String, _ function: @Sendable () async throws -> Void
+    ) async throws {
+        Issue.record(
+            "'\(test.name)' runs once and is not searched, since \(obstacle).",
+            severity: SearchSettings.mustSearch ? .error : .warning,
+            sourceLocation: test.sourceLocation)
+        try await function()
     }
 
     /// Whether it has the test: of several such traits, the last one is the closest to the test.

@@ -218,6 +218,17 @@ struct SearchedTraitTests {
         #expect(try await issues(of: .searched(replay: token), program).isEmpty)
     }
 
+    @Test func `a test with an exit test runs once, and says that it is not searched`() async throws
+    {
+        let found = try await issues(of: .searched) {
+            await #expect(processExitsWith: .failure) { exit(1) }
+            Issue.record("reached")
+        }
+        #expect(found.map(\.story).count { $0.contains("exit test") } == 1, "\(found)")
+        #expect(found.first?.severity == .warning)
+        #expect(found.map(\.story).filter { $0.contains("reached") } == ["reached"], "\(found)")
+    }
+
     @Test func `a test whose task is cancelled ends its search`() async throws {
         let runs = Box(0)
         let search = Task {

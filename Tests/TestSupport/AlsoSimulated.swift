@@ -1,9 +1,11 @@
+#if HasHooks
+package import ExecutionContextsSearch
 import ExecutionContextsTesting
 package import Testing
 
 /// Runs the tests as elsewhere, and then once more under many schedules.
 package struct AlsoSimulated: TestTrait, SuiteTrait, TestScoping {
-    let schedules: Int
+    let searched: SearchedTrait
 
     package var isRecursive: Bool { true }
 
@@ -12,22 +14,17 @@ package struct AlsoSimulated: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         try await function()
         guard testCase != nil else { return }
-        await withoutActuallyEscaping(function) { function in
-            // A thread of the search may free its closure later, but not what is in the box.
-            let body = Box<(@Sendable () async throws -> Void)?>(function)
-            defer { body.value = nil }
-            let report = await search(
-                test.name, schedules: schedules, steps: 1_000_000, patience: Patience.step,
-                ignoring: [.vacuous]
-            ) {
-                _ in try await body.value?()
-            }
-            if let failure = report.failure { Issue.record(failure) }
-        }
+        try await searched.provideScope(for: test, testCase: testCase, performing: function)
     }
 }
 
 extension Trait where Self == AlsoSimulated {
     package static var alsoSimulated: Self { .alsoSimulated(rounds(debug: 30, release: 100)) }
-    package static func alsoSimulated(_ schedules: Int) -> Self { Self(schedules: schedules) }
+    package static func alsoSimulated(_ schedules: Int) -> Self {
+        Self(
+            searched: .searched(
+                schedules: schedules, steps: 1_000_000, patience: Patience.step,
+                ignoring: [.vacuous]))
+    }
 }
+#endif

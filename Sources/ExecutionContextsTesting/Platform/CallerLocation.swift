@@ -41,14 +41,26 @@ struct CallerLocation: Sendable {
     var line: String? { source?.name }
 
     /// The name of the variable that an `async let` of that line declares. Nil if the line declares
-    /// several, or its file is not at hand.
+    /// several, or its file is not at hand as it was when the program was built.
     var asyncLet: String? {
-        guard let source, let text = try? String(contentsOfFile: source.path, encoding: .utf8)
+        guard let source, Self.isAsBuilt(source.path),
+            let text = try? String(contentsOfFile: source.path, encoding: .utf8)
         else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard source.number <= lines.count else { return nil }
-        let names = lines[Int(source.number) - 1].matches(of: #/\basync let (\w+)/#)
-        return names.count == 1 ? String(names[0].1) : nil
+        let line = lines[Int(source.number) - 1]
+        let name = line.prefixMatch(of: #/\s*async let (\w+)/#)?.1
+        return line.ranges(of: "async let").count == 1 ? name.map(String.init) : nil
+    }
+
+    private static func isAsBuilt(_ path: String) -> Bool {
+        func changed(_ path: String) -> Date? {
+            try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        }
+        guard let source = changed(path), let program = changed(CommandLine.arguments[0]) else {
+            return false
+        }
+        return source <= program
     }
 
     private var source: SourceLine? { callers.lazy.compactMap(Self.line).first }

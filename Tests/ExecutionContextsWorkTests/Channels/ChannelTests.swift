@@ -23,7 +23,7 @@ struct ChannelTests {
         #expect(try await channel.receive() == nil)
     }
 
-    @Test(arguments: [0, 1, 3])
+    @Test(.alsoSimulated, arguments: [0, 1, 3])
     func `Law 36: a sender waits while the channel is full`(_ capacity: Int) async throws {
         let channel = Channel<Int>(capacity: capacity)
         let sent = Box(0)
@@ -44,7 +44,9 @@ struct ChannelTests {
         #expect(channel.tryReceive() == nil)
     }
 
-    @Test func `Law 36: receivers are served in the order in which they came`() async throws {
+    @Test(.alsoSimulated) func `Law 36: receivers are served in the order in which they came`()
+        async throws
+    {
         let channel = Channel<Int>()
         let receivers = (0..<10).map { _ in startedTask { try await channel.receive() } }
         for element in 0..<10 { try channel.trySend(element) }
@@ -54,8 +56,8 @@ struct ChannelTests {
         #expect(throws: Refusal.self) { try channel.trySend(10) }
     }
 
-    @Test func `Law 36: closing delivers what was sent, that of waiting senders too`() async throws
-    {
+    @Test(.alsoSimulated)
+    func `Law 36: closing delivers what was sent, that of waiting senders too`() async throws {
         let channel = Channel<Int>(capacity: 1)
         let senders = (0..<3).map { number in startedTask { try await channel.send(number) } }
         channel.close()
@@ -69,7 +71,7 @@ struct ChannelTests {
         for sender in senders { try await sender.value }
     }
 
-    @Test func `Law 36: closing ends receivers that wait`() async throws {
+    @Test(.alsoSimulated) func `Law 36: closing ends receivers that wait`() async throws {
         let channel = Channel<Int>()
         let receivers = (0..<3).map { _ in startedTask { try await channel.receive() } }
         channel.close()
@@ -95,7 +97,8 @@ struct ChannelTests {
         #expect(channel.tryReceive() == nil)
     }
 
-    @Test func `Law 36: the element of a cancelled sender is freed at once, and not delivered`()
+    @Test(.alsoSimulated)
+    func `Law 36: the element of a cancelled sender is freed at once, and not delivered`()
         async throws
     {
         let channel = Channel<Lab.DeinitAction>()
@@ -110,7 +113,7 @@ struct ChannelTests {
         #expect(channel.tryReceive() == nil)
     }
 
-    @Test func `Law 36: a cancelled receiver takes no element`() async throws {
+    @Test(.alsoSimulated) func `Law 36: a cancelled receiver takes no element`() async throws {
         let channel = Channel<Int>(capacity: 1)
         let receivers = (0..<3).map { _ in startedTask { try await channel.receive() } }
         receivers[1].cancel()
@@ -120,7 +123,8 @@ struct ChannelTests {
         #expect(try await receivers[2].value == 1)
     }
 
-    @Test func `Iteration ends if its task is cancelled, and other receivers go on`() async throws {
+    @Test(.alsoSimulated)
+    func `Iteration ends if its task is cancelled, and other receivers go on`() async throws {
         let channel = Channel<Int>()
         let loop = startedTask {
             var count = 0

@@ -33,7 +33,9 @@ struct AsyncSemaphoreTests {
         }
     }
 
-    @Test func `Law 35: equal tasks enter in the order in which they came`() async throws {
+    @Test(.alsoSimulated) func `Law 35: equal tasks enter in the order in which they came`()
+        async throws
+    {
         let line = Line()
         let holder = line.hold()
         let tasks = (0..<20).map { line.enter("\($0)") }
@@ -91,7 +93,8 @@ struct AsyncSemaphoreTests {
         #expect(position <= 15)
     }
 
-    @Test func `Law 35: a task that is cancelled while it waits leaves, and its body never runs`()
+    @Test(.alsoSimulated)
+    func `Law 35: a task that is cancelled while it waits leaves, and its body never runs`()
         async throws
     {
         let line = Line()
@@ -127,7 +130,9 @@ struct AsyncSemaphoreTests {
         #expect(semaphore.availableCount == 2)
     }
 
-    @Test func `Law 35: a task that tries overtakes no task that waits`() async throws {
+    @Test(.alsoSimulated) func `Law 35: a task that tries overtakes no task that waits`()
+        async throws
+    {
         let line = Line()
         let holder = line.hold()
         let waiter = line.enter("waiter")
@@ -139,7 +144,9 @@ struct AsyncSemaphoreTests {
         #expect(line.semaphore.availableCount == 1)
     }
 
-    @Test func `The body runs on the caller's actor, and may use what it has`() async throws {
+    @Test(.alsoSimulated) func `The body runs on the caller's actor, and may use what it has`()
+        async throws
+    {
         @MainActor final class Screen {
             var lines: [String] = []
             let lock = AsyncLock()

@@ -7,7 +7,7 @@ import Testing
 /// Async bodies that keep their permits across each await.
 @Suite(.patient)
 struct TaskLimiterTests {
-    @Test func `Law 35: a body keeps its permit while it awaits`() async throws {
+    @Test(.alsoSimulated) func `Law 35: a body keeps its permit while it awaits`() async throws {
         let limiter = GlobalContext().limitedTasks(to: 1, named: "downloads")
         let door = Channel<Void>()
         let log = Box<[String]>([])
@@ -33,7 +33,9 @@ struct TaskLimiterTests {
         #expect(log.value == Array(0..<200))
     }
 
-    @Test func `Law 35: a body that was cancelled before it began never runs`() async throws {
+    @Test(.alsoSimulated) func `Law 35: a body that was cancelled before it began never runs`()
+        async throws
+    {
         let limiter = GlobalContext().limitedTasks(to: 1)
         let door = Channel<Void>()
         let ran = Box(false)

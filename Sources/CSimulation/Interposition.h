@@ -20,6 +20,13 @@
 #define ECS_THREAD_LOCAL _Thread_local
 #endif
 
+// A function in which no sanitizer is called, not even at its beginning.
+#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
+#define NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
+#else
+#define NO_SANITIZER
+#endif
+
 typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
 
 // The layout of a job, in words: a header of two, two of its executor, flags and number, a voucher,

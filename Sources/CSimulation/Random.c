@@ -16,16 +16,18 @@ static void *real_syscall;
 // Early: it may be called where nothing can be looked up, as in the handler of a signal.
 __attribute__((constructor(101))) static void find_syscall(void) { ecs_original(&real_syscall, "syscall", NULL); }
 
-// Not checked by the address sanitizer: the caller may have passed fewer than six arguments. The
-// other words are anything, and the kernel ignores them.
-__attribute__((weak, no_sanitize("address"))) long syscall(long number, ...) {
+// The caller may have passed fewer than six arguments: the other words are anything, and the kernel
+// ignores them. And the thread may be one that ends, which the thread sanitizer no longer knows.
+NO_SANITIZER __attribute__((weak)) long syscall(long number, ...) {
     long words[6];
     va_list arguments;
     va_start(arguments, number);
     for (int i = 0; i < 6; i++) words[i] = va_arg(arguments, long);
     va_end(arguments);
     if (number == SYS_getrandom && ecs_fill((void *)words[0], (size_t)words[1])) return words[1];
-    return ((long (*)(long, ...))ecs_original(&real_syscall, "syscall", NULL))(
+    void *real = __atomic_load_n(&real_syscall, __ATOMIC_RELAXED);
+    if (!real) real = ecs_original(&real_syscall, "syscall", NULL);
+    return ((long (*)(long, ...))real)(
         number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 

@@ -1,12 +1,6 @@
-#include "CSimulation.h"
+#include "Interposition.h"
 
 #include <CPlatform.h>
-
-#if defined(__has_attribute) && __has_attribute(disable_sanitizer_instrumentation)
-#define NO_SANITIZER __attribute__((disable_sanitizer_instrumentation))
-#else
-#define NO_SANITIZER
-#endif
 
 NO_SANITIZER void ecs_token_pass(uint32_t *word) {
     __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);

@@ -37,8 +37,8 @@ static const char *value(bytes *in, const tables *tables, uint64_t form, size_t 
     }
 }
 
-// The name of the file with a number, in the header whose names begin at `in`; and its folder, if that is not NULL and the
-// header has it.
+// The name of the file with a number, in the header whose names begin at `in`; and its folder, if
+// that is asked for and the header has it.
 static const char *file_name(
     bytes in, const tables *tables, unsigned version, size_t offset_size, uint64_t number, const char **folder) {
     if (version < 5) {

@@ -97,8 +97,8 @@ struct PlainSemaphoreLimitTests {
                 let date = Date()
                 let wall = semaphore.wait(wallTimeout: .now() + 30)
                 try Self.require(wall == .timedOut && Date() == date + 30, "wall clock")
-                // Two words. Which module its members belong to depends on the build.
                 let seconds = Int(date.timeIntervalSince1970) + 50
+                // It is two words. Which module its members belong to depends on the build.
                 let spec = unsafe unsafeBitCast((seconds, 0), to: timespec.self)
                 let past = semaphore.wait(wallTimeout: DispatchWallTime(timespec: spec))
                 try Self.require(past == .timedOut && Date() == date + 50, "a date")

@@ -7,7 +7,7 @@ struct TaskAct: Equatable {
     /// The tasks that are ready because of it.
     let resumed: [String]
 
-    /// The task that is cancelled. It has a name only once it has begun, so its number stands for it.
+    /// The task that is cancelled. It may have its name later, so its number stands for it.
     struct CancelledTask: Equatable {
         enum State: String {
             case new = ", which has not begun"

@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the story of a failure says of tasks: who has started, resumed or cancelled whom, and where each one waits.
+/// What the story of a failure says of tasks: who has started, resumed or cancelled whom, and where
+/// each one waits.
 ///
 /// Not under the thread sanitizer, which has its own functions for new tasks.
 @Suite(
@@ -12,7 +13,7 @@ import Testing
         await search("probe", schedules: 1) { _ in }.missedChanges != nil
     }
 )
-struct TaskStoryTests {
+struct PlainTaskStoryTests {
     struct Found: Error {}
 
     /// The failure of a program that fails in each schedule.
@@ -139,7 +140,7 @@ struct TaskStoryTests {
         for number in [line + 3, line + 4, line + 6] {
             #expect(
                 lines.contains {
-                    $0.contains("TaskStoryTests.swift:\(number) ") && $0.contains("goes on")
+                    $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains("goes on")
                 }, "\(number): \(failure)")
         }
     }

@@ -1,5 +1,5 @@
 #if HasHooks
-package import ExecutionContextsSearch
+import ExecutionContextsSearch
 import ExecutionContextsTesting
 package import Testing
 

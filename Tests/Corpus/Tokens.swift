@@ -49,7 +49,7 @@ enum Tokens {
     /// Of tasks without it: the optimizer names functions otherwise, and leaves out changes of
     /// actor between which nothing happens.
     private static func words(_ failure: SimulationFailure) -> String {
-        if failure.trace.contains(where: { $0.contains(": begins") || $0.contains("goes on") }) {
+        if failure.trace.contains(where: { $0.contains(": begins") || $0.contains("continues") }) {
             let happened = failure.happened.replacing(#/,? (started|waits) in [^;,]*/#, with: "")
             return "\(failure.kind.rawValue) | \(happened)"
         }

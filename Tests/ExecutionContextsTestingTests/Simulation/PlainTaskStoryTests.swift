@@ -140,7 +140,7 @@ struct PlainTaskStoryTests {
         for number in [line + 3, line + 4, line + 6] {
             #expect(
                 lines.contains {
-                    $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains("goes on")
+                    $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains("continues")
                 }, "\(number): \(failure)")
         }
     }

@@ -161,6 +161,29 @@ struct StoryTests {
                 || story.contains("time is 2.0 seconds"), "\(story)")
     }
 
+    @Test func `Each switch that is counted is told, time that passes as well`() throws {
+        struct Late: Error {}
+        for seed in UInt64(0)..<5 {
+            let failure = try #require(
+                search("racing", time: .racing, seed: seed) { sim in
+                    let (isLate, timers) = (
+                        Tracked(false, name: "late"), sim.serial(named: "timers")
+                    )
+                    timers.schedule(after: .seconds(2)) { isLate.value = true }
+                    sim.spawn("alice") {
+                        sim.step()
+                        if isLate.value { throw Late() }
+                    }
+                }.failure)
+            let story = failure.told
+            #expect(failure.switches > 0)
+            #expect(story.contains("by chance: time passes (switch"), "\(story)")
+            for number in 1...failure.switches {
+                #expect(story.contains("switch \(number)"), "\(story)")
+            }
+        }
+    }
+
     @Test func `The page has the same rows, and shows the program's texts as they are`() throws {
         let failure = try failure(["<alice>", "bob & co"])
         let page = failure.page

@@ -266,7 +266,7 @@ final class SimulationScheduler: @unchecked Sendable {
             }
             note(thread, target, usual: usual)
             if target == Schedule.time {
-                trace?.add(thread, .time)
+                trace?.timePasses(in: thread)
                 // If nothing is due, time advances by an amount that exceeds common polling
                 // intervals.
                 if !advance() { now += 1_100_000 }

@@ -81,6 +81,12 @@ final class SimulationTrace {
         }
     }
 
+    /// Records that the schedule advances the time while the thread could run: a switch.
+    func timePasses(in thread: SimulatedThread) {
+        if all.count < Self.mostEvents { all.append((step, thread.name, .time)) }
+        didHappen("time passes", in: thread)
+    }
+
     /// Records what happens by chance.
     func didHappen(_ name: String, in thread: SimulatedThread) {
         switches += 1
@@ -159,7 +165,7 @@ final class SimulationTrace {
         case .begins(let name, let label):
             "begins a job of '\(name)'" + (label.map { ": \($0)" } ?? "")
         case .runs(let isFirst, let actor, let locations):
-            (isFirst ? "begins" : "goes on") + place(locations)
+            (isFirst ? "begins" : "continues") + place(locations)
                 + (actor.map { ", with actor '\($0)'" } ?? "")
         case .awaits(let locations): "waits" + place(locations)
         case .yields: "yields"

@@ -93,7 +93,7 @@ struct Story: Sendable {
                 add(name, "by chance: \(what) (switch \(number))", nil)
             // It would have yielded to another thread.
             case .some(.change(let from, let to, let number)) where from == to:
-                add(to, "goes on (switch \(number))", nil)
+                add(to, "continues (switch \(number))", nil)
             case .some(.change(let from, let to, let number)):
                 guard let from = places[from], let to = places[to] else { continue }
                 lines.append(Line(content: .change(from: from, to: to, number: number)))

@@ -5,7 +5,9 @@ import Testing
 
 /// The shipped lock, the shipped section's lock and the shipped ring of the pool, under the memory
 /// that Swift promises. The shipped coordinator follows in an extension.
-@Suite(.serialized, .patient)
+@Suite(
+    .serialized, .patient,
+    .withoutThreadSanitizer("it does not see what orders the stand-ins for atomics"))
 struct ShippedProtocolTests {
     /// A variable that a lock guards.
     private final class Count<Lock: Sendable>: Sendable {

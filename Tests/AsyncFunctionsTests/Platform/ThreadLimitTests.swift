@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Law 11: what needs a thread where the system has none. A process of its own uses up the memory.
-@Suite(.patient)
+@Suite(.patient, .withoutThreadSanitizer("it does not run where memory is limited"))
 struct ThreadLimitTests {
     @Test func `Law 11: a context with a thread of its own ends with a message where none is left`()
         async throws

@@ -8,7 +8,7 @@ import Testing
 import XCTest
 
 /// Tests of XCTest that are searched.
-@Suite(.serialized, .patient)
+@Suite(.serialized, .patient, .systemIsSimulated)
 struct SearchedTestCaseTests {
     private final class Probe: SearchedTestCase {
         /// Of the assertion about accounts.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the handler of a cancellation may do: Swift calls it while it holds a lock of the task's.
-@Suite(.patient)
+@Suite(.patient, .withoutThreadSanitizer("it has its own functions for the runtime's lock"))
 struct CancellationHandlerTests {
     /// Waits for an event by a continuation, as code does that bridges from callbacks.
     private final class Event: Sendable {

@@ -4,12 +4,7 @@ import TestSupport
 import Testing
 
 /// Correct programs that look like faulty ones, or that have input that differs from run to run.
-@Suite(
-    .patient,
-    .enabled("where the system's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainAlarmTests {
     actor Counter {
         private(set) var count = 0

@@ -61,7 +61,8 @@ struct PlainExecutorTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: a function whose child ended on such an executor sleeps`() async {
+    @Test(.withoutThreadSanitizer("it has its own functions for new tasks"))
+    func `Law 33: a function whose child ended on such an executor sleeps`() async {
         @Sendable func count(_ counter: Counter) async {
             async let one: Void = counter.add(); await one
         }

@@ -5,14 +5,7 @@ import TestSupport
 import Testing
 
 /// Code with locks of the system, unchanged: taking a free one is a scheduling point.
-///
-/// Not under the thread sanitizer, which has its own functions for locks.
-@Suite(
-    .patient,
-    .enabled("where the system's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainLockTests {
     @Test(arguments: LockProgram.all + LockProgram.apps)
     func `Law 33: each fault in code with plain locks is found from every seed`(

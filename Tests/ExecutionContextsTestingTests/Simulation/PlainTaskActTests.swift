@@ -4,14 +4,7 @@ import Testing
 
 /// A task that resumes, cancels, yields or finishes affects others, which may run before it
 /// continues.
-///
-/// Not under the thread sanitizer, which has its own functions for new tasks and locks.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainTaskActTests {
     struct Act: Sendable, CustomTestStringConvertible {
         let testDescription: String

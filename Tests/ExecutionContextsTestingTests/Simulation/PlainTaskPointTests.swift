@@ -6,14 +6,7 @@ import TestSupport
 import Testing
 
 /// A new task may run before its creator goes on, also while that holds a lock of the system.
-///
-/// Not under the thread sanitizer, which has its own functions for locks and does not see `Mutex`.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainTaskPointTests {
     private struct Wrong: Error {}
 

@@ -5,14 +5,7 @@ import Testing
 
 /// What the story of a failure says of tasks: who has started, resumed or cancelled whom, and where
 /// each one waits.
-///
-/// Not under the thread sanitizer, which has its own functions for new tasks.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainTaskStoryTests {
     struct Found: Error {}
 
@@ -137,14 +130,33 @@ struct PlainTaskStoryTests {
             await reader.value
         }
         let lines = failure.description.split(separator: "\n")
-        for number in [line + 3, line + 4, line + 6] {
+        for (number, text) in [
+            (line + 3, "yields"), (line + 4, "continues"), (line + 6, "continues"),
+        ] {
             #expect(
                 lines.contains {
-                    $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains("continues")
+                    $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains(text)
                 }, "\(number): \(failure)")
         }
     }
     #endif
+
+    @Test func `A free lock and a yield without a switch have one line each`() async throws {
+        let lock = NSLock()
+        let failure = try await failure {
+            for _ in 0..<2 {
+                lock.withLock {}
+                await Task.yield()
+            }
+            lock.withLock { _ = Task(name: "writer") {} }
+        }
+        let trace = failure.trace
+        #expect(trace.count { $0.contains("uses 'a lock'") } == 2, "\(failure)")
+        #expect(trace.count { $0.contains("enters 'a lock'") } == 1, "\(failure)")
+        #expect(trace.count { $0.contains("leaves 'a lock'") } == 1, "\(failure)")
+        #expect(trace.count { $0.contains("yields") } == 2, "\(failure)")
+        #expect(!trace.contains { $0.contains("continues") }, "\(failure)")
+    }
 
     @Test func `No arrow leads from a task to itself, and no line is too wide`() async throws {
         let name =

@@ -73,8 +73,8 @@ struct PlainTaskTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `Law 33: Task, detached tasks, sleeps, streams and the main actor run in it`() async
-    {
+    @Test(.withoutThreadSanitizer("it has its own functions for new tasks"))
+    func `Law 33: Task, detached tasks, sleeps, streams and the main actor run in it`() async {
         let report = await search("all kinds", schedules: 300) { _ in
             let start = ContinuousClock.now
             try await Task.sleep(for: .seconds(3600 / 2))

@@ -6,14 +6,7 @@ import TestSupport
 import Testing
 
 /// Locks and conditions of the system, for which a job blocks its thread.
-///
-/// Not under the thread sanitizer, which has its own functions for them.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainTaskWaitTests {
     private struct Wrong: Error {}
 

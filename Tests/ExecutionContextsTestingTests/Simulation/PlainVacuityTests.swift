@@ -5,12 +5,7 @@ import TestSupport
 import Testing
 
 /// A search whose success would mean nothing fails, and says why.
-@Suite(
-    .patient,
-    .enabled("where the system's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct PlainVacuityTests {
     /// A class whose two sections are guarded by a lock that the search does not see while it is
     /// free.

@@ -55,7 +55,7 @@ extension Trait where Self == ConditionTrait {
         .enabled("where the environment says so") {
             guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_DISPATCH"] == "0"
             else { return false }
-            return await search("probe", schedules: 1) { _ in }.missedChanges != nil
+            return await replacesFunctions()
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Plain variables that a lock of the system guards. Nothing tells the simulation which variables a
 /// lock guards.
-@Suite(.patient)
+@Suite(.patient, .withoutThreadSanitizer("it has its own functions for locks"))
 struct SharedSystemLockTests {
     // Unchecked: a lock guards each variable.
     private final class Card: @unchecked Sendable {

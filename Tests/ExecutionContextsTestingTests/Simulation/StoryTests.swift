@@ -145,6 +145,27 @@ struct StoryTests {
         #expect(failure.trace.contains { $0.hasPrefix("writes 'count': 199 -> 200") })
     }
 
+    @Test func `Of a long story each switch is told, with what surrounds it`() throws {
+        let failure = try #require(
+            search("a long story") { sim in
+                let (count, other) = (Tracked(0, name: "count"), Tracked(0, name: "other"))
+                sim.spawn("alice") {
+                    for _ in 0..<100 { other.value += 1 }
+                    count.value += 1
+                    for _ in 0..<100 { other.value += 1 }
+                }
+                sim.spawn("bob") { count.value += 1 }
+                sim.finally("both") { count.value == 2 }
+            }.failure)
+        let trace = failure.trace
+        #expect(trace.count < 100, "\(failure)")
+        #expect(trace.count { $0 == "..." } == 2, "\(failure)")
+        #expect(trace.count { $0.contains("reads 'count' = 0") } == 2, "\(failure)")
+        #expect(trace.count { $0.contains("writes 'count': 0 -> 1") } == 1, "\(failure)")
+        #expect(trace.contains { $0.contains("writes 'other': 0 -> 1") }, "\(failure)")
+        #expect(trace.contains { $0.contains("writes 'other': 199 -> 200") }, "\(failure)")
+    }
+
     @Test func `Time and chances are told`() throws {
         let failure = try #require(
             search("timed", time: .racing) { sim in

@@ -146,8 +146,8 @@ struct RunTests {
         #expect(context.pending.isEmpty)
     }
 
-    @Test func `Law 13: a cancellation and a job at once: one of both`() async {
-        guard await search("probe", schedules: 1, { _ in }).missedChanges != nil else { return }
+    @Test(.tasksAreSimulated)
+    func `Law 13: a cancellation and a job at once: one of both`() async {
         let report = await search("run and cancel", schedules: 400) { _ in
             let hasRun = Box(false)
             let context = GlobalContext().serial(named: "serial")

@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// Law 34: what a forked child that does not call exec may do.
-@Suite(.patient)
+@Suite(
+    .patient,
+    .withoutThreadSanitizer("a thread of the parent may hold the sanitizer's own locks in a child"))
 struct ForkTests {
     /// Starts the library and its threads.
     private static func begin() {

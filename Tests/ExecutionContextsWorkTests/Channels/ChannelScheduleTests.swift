@@ -5,12 +5,7 @@ import TestSupport
 import Testing
 
 /// Channels under searched schedules: drawn programs against a sequential model.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .tasksAreSimulated)
 struct ChannelScheduleTests {
     /// A queue that can be closed. An element counts from when its sender begins to wait, so that
     /// closing does not lose it; whether the channel itself keeps its room, `perform` checks.

@@ -6,12 +6,7 @@ import Testing
 
 /// Semaphores of tasks under searched schedules: programs drawn from seeds, and cancellations at
 /// every point.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .tasksAreSimulated)
 struct AsyncSemaphoreScheduleTests {
     @Test(arguments: seeds(debug: 8, release: 20))
     func `Law 35: drawn programs keep the limit, and lose no permit`(_ seed: UInt64) async {

@@ -5,15 +5,7 @@ import TestSupport
 import Testing
 
 /// Tasks that are cancelled while they wait for a permit or an element, under searched schedules.
-///
-/// Not under the thread sanitizer, which has its own functions for the runtime's lock around a
-/// cancellation handler.
-@Suite(
-    .patient,
-    .enabled("where the runtime's functions can be replaced") {
-        await search("probe", schedules: 1) { _ in }.missedChanges != nil
-    }
-)
+@Suite(.patient, .systemIsSimulated)
 struct CancelledWaitScheduleTests {
     @Test func `Law 35: a cancellation and a permit at once: one of both`() async {
         let report = await search("cancel", schedules: 600) { _ in

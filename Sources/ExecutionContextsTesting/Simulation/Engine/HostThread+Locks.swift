@@ -62,7 +62,10 @@ extension HostThread {
     /// does not wait where an outside thread holds the lock.
     func wait(for lock: SystemLock, until deadline: Int64) -> ecs_end {
         guard let thread, let scheduler, !isLooking else { return ecs_not_waited }
-        if scheduler.phase == .checking {
+        HiddenFromSanitizer.begin()
+        let phase = scheduler.phase
+        HiddenFromSanitizer.end()
+        if phase == .checking {
             // The lookup may itself wait for a lock of the runtime.
             isLooking = true
             defer { isLooking = false }

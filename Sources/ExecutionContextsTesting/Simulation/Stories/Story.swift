@@ -39,9 +39,8 @@ struct Story: Sendable {
     /// An empty story.
     static let none = Story([], tasks: [:], variables: [:], notes: [], [])
 
-    /// The maximal number of lines; a longer story is reduced to its beginning and end.
-    private static let mostLines = 60
-    private static let firstLines = 20
+    /// The maximal number of rows; a longer story is reduced to what explains it.
+    private static let mostRows = 60
 
     init(
         _ rows: [Row], tasks: [UInt32: String], variables: [String: String], notes: [String],
@@ -51,7 +50,7 @@ struct Story: Sendable {
         whereabouts = locations.compactMap { name, location in
             location?.line.map { "'\(name)' is at \($0)" }
         }
-        let rows = Self.shortened(rows)
+        let rows = Self.shortened(Self.folded(rows))
         let columns = Self.columns(of: rows)
         self.columns = columns.map { name in
             Self.unbroken(variables[name].map { "\(name) (\($0))" } ?? name)
@@ -124,11 +123,54 @@ struct Story: Sendable {
     /// The text without line breaks, which would break its column.
     private static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
 
+    /// The rows, with one instead of two where a thread leaves a lock, or continues after a yield,
+    /// and nothing has happened since. A yield is told with the line behind it.
+    private static func folded(_ rows: [Row]) -> [Row] {
+        var folded: [Row] = []
+        var yields: [String: Int] = [:]
+        for row in rows {
+            switch row {
+            case .event(let name, .leaves(let lock), _):
+                if case .event(name, .enters(lock), let location) = folded.last {
+                    folded[folded.count - 1] = .event(name, .touches(lock), location)
+                    continue
+                }
+            case .event(let name, .yields, _):
+                yields[name] = folded.count
+            case .event(let name, .runs(isFirst: false, _, _), let location):
+                guard let yield = yields.removeValue(forKey: name) else { break }
+                folded[yield] = .event(name, .yields, location)
+                if yield == folded.count - 1 { continue }
+            default: break
+            }
+            folded.append(row)
+        }
+        return folded
+    }
+
     /// The rows that are shown, with nil where some are left out.
+    ///
+    /// They are the end, what surrounds each switch, the last row of each thread, and as much of
+    /// the beginning as there is room for.
     private static func shortened(_ rows: [Row]) -> [Row?] {
-        let all = rows.map(Optional.some)
-        guard rows.count > mostLines else { return all }
-        return all.prefix(firstLines) + [nil] + all.suffix(mostLines - firstLines - 1)
+        guard rows.count > mostRows else { return rows }
+        var lastRows: [String: Int] = [:]
+        var near: [Int] = []
+        for (index, row) in rows.enumerated() {
+            switch row {
+            case .event(let name, _, _), .operation(let name, _, _): lastRows[name] = index
+            case .change, .chance: near += index - 4...index + 4
+            case .time: break
+            }
+        }
+        var shown: Set<Int> = []
+        let end = rows.count - mostRows / 3..<rows.count
+        for index in [Array(end), near, lastRows.values.sorted(), Array(rows.indices)].joined()
+        where rows.indices.contains(index) && shown.count < mostRows { shown.insert(index) }
+        return rows.indices.flatMap { index -> [Row?] in
+            if shown.contains(index) { return [rows[index]] }
+            return shown.contains(index - 1) ? [nil] : []
+        }
     }
 
     /// The threads that do more than end.

@@ -15,9 +15,14 @@
 #if !__has_feature(thread_sanitizer)
 
 // What a test library and Foundation do for themselves may be under locks of their own.
-__attribute__((used)) static void report(ecs_act act, const void *caller, const void *task) __asm__("ecs_report_act");
-static void report(ecs_act act, const void *caller, const void *task) {
-    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act, task);
+__attribute__((used)) static void announce(ecs_act act, const void *caller, const void *task) __asm__("ecs_announce_act");
+static void announce(ecs_act act, const void *caller, const void *task) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_will_act(act, task);
+}
+
+__attribute__((used)) static void report(ecs_act act, const void *caller) __asm__("ecs_report_act");
+static void report(ecs_act act, const void *caller) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act);
 }
 
 typedef SWIFT_CALL void *init_continuation(void *context, size_t flags);
@@ -37,14 +42,14 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_resume(void *task) {
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume *)ecs_original(&known, "swift_continuation_resume", NULL))(task);
-    report(ecs_resumes, __builtin_return_address(0), NULL);
+    report(ecs_resumes, __builtin_return_address(0));
 }
 
 __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResume(void *task) {
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume *)ecs_original(&known, "swift_continuation_throwingResume", NULL))(task);
-    report(ecs_resumes, __builtin_return_address(0), NULL);
+    report(ecs_resumes, __builtin_return_address(0));
 }
 
 typedef SWIFT_CALL void resume_with_error(void *task, void *error);
@@ -54,33 +59,42 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResumeWithError
     static void *known;
     if (!ecs_will_resume(task)) return;
     ((resume_with_error *)ecs_original(&known, "swift_continuation_throwingResumeWithError", NULL))(task, error);
-    report(ecs_resumes, __builtin_return_address(0), NULL);
+    report(ecs_resumes, __builtin_return_address(0));
 }
 
 // Functions of Swift's library have arguments in any register, but none on the stack. Their results
 // are in up to four registers for addresses and four for numbers. The registers for `self` and for
 // an error are preserved by functions of C. The task that is cancelled is the first argument, or in
-// the memory of `self`; who calls the function keeps it.
+// the memory of `self`; who calls the function keeps it. A cancellation calls handlers, so it is
+// announced as well: before them.
 #if defined(__x86_64__)
 #define TASK_IN_ARGUMENT "mov %rdi, %r10\n"
 #define TASK_IN_SELF "mov (%r13), %r10\n"
 #define NO_TASK "xor %r10d, %r10d\n"
-#define CALL_AND_REPORT(original, act, task) \
-    "push %rbp\n mov %rsp, %rbp\n" task "push %r10\n push %r10\n call *" original "(%rip)\n" \
+#define ANNOUNCE(act) \
+    "push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n push %r9\n" \
+    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n mov -8(%rbp), %rdx\n call ecs_announce_act\n" \
+    "pop %r9\n pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n"
+#define CALL_AND_REPORT(original, act, task, before) \
+    "push %rbp\n mov %rsp, %rbp\n" task "push %r10\n push %r10\n" before "call *" original "(%rip)\n" \
     "push %rax\n push %rdx\n push %rcx\n push %r8\n sub $64, %rsp\n" \
     "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n" \
-    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n mov -8(%rbp), %rdx\n call ecs_report_act\n" \
+    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n call ecs_report_act\n" \
     "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n" \
     "add $64, %rsp\n pop %r8\n pop %rcx\n pop %rdx\n pop %rax\n leave\n ret\n"
 #elif defined(__aarch64__)
 #define TASK_IN_ARGUMENT "mov x17, x0\n"
 #define TASK_IN_SELF "ldr x17, [x20]\n"
 #define NO_TASK "mov x17, #0\n"
-#define CALL_AND_REPORT(original, act, task) \
-    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" task "str x17, [sp, #-16]!\n" \
+#define ANNOUNCE(act) \
+    "stp x0, x1, [sp, #-64]!\n stp x2, x3, [sp, #16]\n stp x4, x5, [sp, #32]\n stp x6, x7, [sp, #48]\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-16]\n bl ecs_announce_act\n" \
+    "ldp x6, x7, [sp, #48]\n ldp x4, x5, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #64\n"
+#define CALL_AND_REPORT(original, act, task, before) \
+    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" task "str x17, [sp, #-16]!\n" before \
     "adrp x16, " original "\n ldr x16, [x16, :lo12:" original "]\n blr x16\n" \
     "stp x0, x1, [sp, #-96]!\n stp x2, x3, [sp, #16]\n stp q0, q1, [sp, #32]\n stp q2, q3, [sp, #64]\n" \
-    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-16]\n bl ecs_report_act\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n bl ecs_report_act\n" \
     "ldp q2, q3, [sp, #64]\n ldp q0, q1, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #96\n" \
     "mov sp, x29\n ldp x29, x30, [sp], #16\n ret\n"
 #endif
@@ -94,6 +108,13 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResumeWithError
 #define FINISHES "4"
 _Static_assert(ecs_resumes == 0 && ecs_cancels == 1 && ecs_cancels_group == 2 && ecs_yields == 3 && ecs_finishes == 4,
                "as above");
+
+// What precedes the call of the original.
+#define BEFORE_RESUMES ""
+#define BEFORE_CANCELS ANNOUNCE(CANCELS)
+#define BEFORE_CANCELS_GROUP ANNOUNCE(CANCELS_GROUP)
+#define BEFORE_YIELDS ""
+#define BEFORE_FINISHES ""
 
 #define EACH_FUNCTION(of) \
     of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK) \
@@ -117,7 +138,7 @@ _Static_assert(ecs_resumes == 0 && ecs_cancels == 1 && ecs_cancels_group == 2 &&
 #define DEFINE(name, symbol, act, task) \
     __attribute__((used)) static void *original_##name __asm__("ecs_original_" #name); \
     __attribute__((weak, naked)) void ecs_act_##name(void) __asm__(symbol); \
-    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task)); }
+    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task, BEFORE_##act)); }
 EACH_FUNCTION(DEFINE)
 
 _Noreturn static void is_missing(void) {

@@ -88,8 +88,12 @@ void ecs_did_meet(void *simulation, ecs_outside_use use) {
     if (simulation) simulator.did_meet(simulation, use);
 }
 
-void ecs_did_act(ecs_act act, const void *task) {
-    if (current && !once_depth) simulator.did_act(current, act, task);
+void ecs_will_act(ecs_act act, const void *task) {
+    if (current && !once_depth) simulator.will_act(current, act, task);
+}
+
+void ecs_did_act(ecs_act act) {
+    if (current && !once_depth) simulator.did_act(current, act);
 }
 
 void ecs_did_make_continuation(const void *task) {

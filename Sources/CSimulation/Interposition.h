@@ -88,7 +88,8 @@ void ecs_did_meet(void *simulation, ecs_outside_use use);
 
 /// Notifies the simulation of what the calling thread has done to other tasks; `task` is the one
 /// that it has cancelled, or NULL. Does nothing outside of simulations.
-void ecs_did_act(ecs_act act, const void *task);
+void ecs_will_act(ecs_act act, const void *task);
+void ecs_did_act(ecs_act act);
 
 /// The calling thread made a continuation of its task; it is about to resume one of a task, which
 /// it must not if that is false.

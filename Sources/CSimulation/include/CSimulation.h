@@ -87,9 +87,11 @@ typedef struct {
         void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
     /// The calling thread does something that the simulation does not control.
     void (*_Nonnull did_meet)(void *_Nonnull simulation, ecs_outside_use use);
+    /// The calling thread is about to cancel this task, or those of a group, which calls handlers.
+    void (*_Nonnull will_act)(void *_Nonnull simulation, ecs_act act, const void *_Nullable task);
     /// The calling thread has resumed a continuation, cancelled tasks, yielded to a stream or
-    /// finished it. `task` is the one that it has cancelled.
-    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act, const void *_Nullable task);
+    /// finished it.
+    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act);
     /// The calling thread made a continuation of its task; it is about to resume one of a task,
     /// which may have ended: false if that one was resumed before.
     void (*_Nonnull did_make_continuation)(void *_Nonnull simulation, const void *_Nonnull task);

@@ -70,6 +70,26 @@ struct PlainTaskStoryTests {
         #expect(rows.contains("cancels 'task 2'"), "\(failure)")
     }
 
+    @Test func `What a handler does follows the cancellation`() async throws {
+        let failure = try await failure {
+            let (elements, source) = AsyncStream.makeStream(of: Int.self)
+            let reader = Task(name: "reader") {
+                await withTaskCancellationHandler {
+                    for await _ in elements {}
+                } onCancel: {
+                    source.finish()
+                }
+            }
+            await Task.yield()
+            reader.cancel()
+            await reader.value
+        }
+        let rows = rows(failure)
+        let cancels = try #require(rows.firstRange(of: "cancels 'reader'"), "\(failure)")
+        let finishes = try #require(rows.firstRange(of: "finishes a stream"), "\(failure)")
+        #expect(cancels.lowerBound < finishes.lowerBound, "\(failure)")
+    }
+
     @Test func `Who resumes a continuation names the task`() async throws {
         let failure = try await failure {
             let (stream, source) = AsyncStream.makeStream(of: CheckedContinuation<Void, Never>.self)

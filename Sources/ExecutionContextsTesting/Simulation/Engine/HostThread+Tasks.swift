@@ -68,11 +68,19 @@ extension HostThread {
         scheduler.hosts.met.insert(use == ecs_uses_dispatch ? .dispatch : .thread)
     }
 
-    /// This thread has affected other tasks.
-    func didAct(_ act: ecs_act, on task: TaskJob?) {
+    /// This thread is about to cancel this task, or those of a group.
+    func willAct(_ act: ecs_act, on task: TaskJob?) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { scheduler.didAct(act, on: task, thread) }
+        if let thread, let scheduler { scheduler.willAct(act, on: task, thread) }
+        HiddenFromSanitizer.end()
+    }
+
+    /// This thread has affected other tasks.
+    func didAct(_ act: ecs_act) {
+        if HiddenFromSanitizer.isActive { return }
+        HiddenFromSanitizer.begin()
+        if let thread, let scheduler { scheduler.didAct(act, thread) }
         HiddenFromSanitizer.end()
     }
 

@@ -1,3 +1,4 @@
+internal import CSimulation
 internal import ExecutionContexts
 
 /// The events of one schedule; recorded only to describe a failure.
@@ -62,6 +63,16 @@ final class SimulationTrace {
             default: CallerLocation()
             }
         add(.event(thread.name, event, location))
+    }
+
+    /// Records what a thread has done to other tasks.
+    func add(_ thread: SimulatedThread, did act: ecs_act, resuming names: [String]) {
+        // A cancellation was recorded before its handlers ran.
+        let endsCancellation = act == ecs_cancels || act == ecs_cancels_group
+        if endsCancellation && names.isEmpty { return }
+        add(
+            thread,
+            .acts(TaskAct(kind: act, resumed: names, endsCancellation: endsCancellation)))
     }
 
     func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
@@ -183,7 +194,12 @@ final class SimulationTrace {
 
 extension SimulationTrace.TraceEvent {
     /// Whether the event is one of several that one call of a primitive causes.
-    var isUse: Bool { if case .touches = self { true } else { false } }
+    var isUse: Bool {
+        switch self {
+        case .touches, .isRefused: true
+        default: false
+        }
+    }
 
     /// A hash that is the same in each process and build for the same event.
     func hash(on thread: String) -> Int {

@@ -123,8 +123,8 @@ struct Story: Sendable {
     /// The text without line breaks, which would break its column.
     private static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
 
-    /// The rows, with one instead of two where a thread leaves a lock, or continues after a yield,
-    /// and nothing has happened since. A yield is told with the line behind it.
+    /// The rows, with one instead of two where a thread leaves a lock, ends a cancellation, or
+    /// continues after a yield, and nothing has happened since. A yield has the line behind it.
     private static func folded(_ rows: [Row]) -> [Row] {
         var folded: [Row] = []
         var yields: [String: Int] = [:]
@@ -133,6 +133,14 @@ struct Story: Sendable {
             case .event(let name, .leaves(let lock), _):
                 if case .event(name, .enters(lock), let location) = folded.last {
                     folded[folded.count - 1] = .event(name, .touches(lock), location)
+                    continue
+                }
+            case .event(let name, .acts(let end), _) where end.endsCancellation:
+                if case .event(name, .acts(var act), let location) = folded.last,
+                    act.kind == end.kind
+                {
+                    act.resumed = end.resumed
+                    folded[folded.count - 1] = .event(name, .acts(act), location)
                     continue
                 }
             case .event(let name, .yields, _):

@@ -5,7 +5,9 @@ struct TaskAct: Equatable {
     let kind: ecs_act
     var cancelled: CancelledTask?
     /// The tasks that are ready because of it.
-    let resumed: [String]
+    var resumed: [String] = []
+    /// Whether a cancellation, whose handlers have run, ends with it.
+    var endsCancellation = false
 
     /// The task that is cancelled. It may have its name later, so its number stands for it.
     struct CancelledTask: Equatable {
@@ -22,7 +24,7 @@ struct TaskAct: Equatable {
     func text(_ tasks: [UInt32: String]) -> String {
         switch kind {
         case ecs_resumes where resumed.isEmpty: "resumes a continuation"
-        case ecs_resumes: "resumes \(Self.list(resumed))"
+        case _ where kind == ecs_resumes || endsCancellation: "resumes \(Self.list(resumed))"
         case ecs_cancels: cancelling(tasks)
         case ecs_cancels_group: "cancels the tasks of a group" + Self.resuming(resumed)
         case ecs_yields: "yields to a stream" + Self.resuming(resumed)

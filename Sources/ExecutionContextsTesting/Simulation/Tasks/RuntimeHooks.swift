@@ -37,12 +37,13 @@ enum RuntimeHooks {
                         task, by: UnsafeBufferPointer(start: callers, count: count))
                 },
                 did_meet: { unsafe HostThread.of($0).didMeet($1) },
-                did_act: { simulation, act, task in
+                will_act: { simulation, act, task in
                     let task = unsafe task.map {
                         unsafe TaskJob(UnsafeMutableRawPointer(mutating: $0), ecs_executor())
                     }
-                    unsafe HostThread.of(simulation).didAct(act, on: task)
+                    unsafe HostThread.of(simulation).willAct(act, on: task)
                 },
+                did_act: { unsafe HostThread.of($0).didAct($1) },
                 did_make_continuation: { unsafe HostThread.of($0).didMakeContinuation(Word($1)) },
                 will_resume: { unsafe HostThread.of($0).willResume(Word($1)) },
                 waits: { unsafe HostThread.of($0).waitsForConditions },

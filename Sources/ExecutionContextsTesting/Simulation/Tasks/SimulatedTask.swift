@@ -49,17 +49,20 @@ extension SimulationScheduler {
         log?.add(.writes, .tasks)
     }
 
+    /// A thread is about to cancel tasks. What their handlers do follows.
+    func willAct(_ act: ecs_act, on task: TaskJob?, _ thread: SimulatedThread) {
+        guard phase == .running || phase == .unwinding, let trace else { return }
+        let cancelled = task.map {
+            TaskAct.CancelledTask(number: $0.number, state: tasks.state(of: $0))
+        }
+        trace.add(thread, .acts(TaskAct(kind: act, cancelled: cancelled)))
+    }
+
     /// A thread has resumed a continuation, cancelled tasks, or used a stream: those who learn of
     /// it may run before it continues.
-    func didAct(_ act: ecs_act, on task: TaskJob?, _ thread: SimulatedThread) {
+    func didAct(_ act: ecs_act, _ thread: SimulatedThread) {
         guard phase == .running || phase == .unwinding else { return }
-        if let trace {
-            let cancelled = task.map {
-                TaskAct.CancelledTask(number: $0.number, state: tasks.state(of: $0))
-            }
-            trace.add(
-                thread, .acts(TaskAct(kind: act, cancelled: cancelled, resumed: thread.resumed)))
-        }
+        trace?.add(thread, did: act, resuming: thread.resumed)
         thread.resumed = []
         point(thread)
         log?.add(.writes, .tasks)

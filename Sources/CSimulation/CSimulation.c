@@ -217,6 +217,7 @@ void ecs_report_trap(void) { simulator.will_trap(current); }
 static uint32_t kind(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & kind_mask; }
 enum { async_let = 1 << 28 };
 bool ecs_is_async_let(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] & async_let; }
+int ecs_priority(const void *job) { return ((const uint32_t *)job)[2 * ecs_flags_at] >> 8 & 0xff; }
 bool ecs_is_task(const void *job) { return kind(job) == kind_task; }
 void *ecs_drained(void *job) { return kind(job) == kind_drain ? ((void **)job)[actor_at] : NULL; }
 void *ecs_first_in(void *actor) {
@@ -395,6 +396,12 @@ static SWIFT_CALL void global_with_delay(uint64_t delay, void *job, enqueue_with
 void ecs_install(ecs_simulator given, ecs_executor given_executor) {
     simulator = given;
     suspending_executor = given_executor;
+    ecs_put_back_hooks();
+}
+
+bool ecs_put_back_hooks(void) {
+    bool were_ours = swift_task_enqueueGlobal_hook == global;
     swift_task_enqueueGlobal_hook = global;
     swift_task_enqueueGlobalWithDelay_hook = global_with_delay;
+    return !were_ours;
 }

@@ -49,7 +49,7 @@ uint32_t ecs_holder(ecs_lock lock) {
     return 0;
 }
 
-void ecs_give_back_lock(ecs_lock lock) { (void)lock; }
+void ecs_give_back_lock(ecs_lock lock, uint32_t owner) { (void)lock, (void)owner; }
 
 // Nor for Dispatch semaphores and groups.
 bool ecs_try(ecs_counter counter) {

@@ -26,9 +26,17 @@ uint32_t ecs_holder(ecs_lock lock) {
     return lock.holder ? __atomic_load_n(lock.holder, __ATOMIC_RELAXED) & thread_mask : 0;
 }
 
-// A recursive one refuses, and stays taken.
-void ecs_give_back_lock(ecs_lock lock) {
-    if (lock.kind == ecs_mutex) pthread_mutex_unlock((pthread_mutex_t *)(uintptr_t)lock.word);
+void ecs_give_back_lock(ecs_lock lock, uint32_t owner) {
+    if (lock.kind != ecs_mutex) return;
+    pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)lock.word;
+    int result = pthread_mutex_unlock(mutex);
+#ifdef __GLIBC__
+    // A recursive one obeys only its owner, which never runs again.
+    if (result != EPERM || (uint32_t)mutex->__data.__owner != owner) return;
+    mutex->__data.__owner = (int)ecs_thread();
+    mutex->__data.__count = 1;
+    pthread_mutex_unlock(mutex);
+#endif
 }
 
 // The thread sanitizer interposes its own functions for locks, which must see each use.

@@ -181,6 +181,9 @@ bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor
 /// The runtime suspends a task by enqueuing it on `suspending_executor`, which calls `ecs_take`.
 void ecs_install(ecs_simulator simulator, ecs_executor suspending_executor);
 
+/// Installs the hooks again; returns whether the program had replaced them.
+bool ecs_put_back_hooks(void);
+
 /// Makes the order of the sets and dictionaries that are created from now on depend on what they
 /// contain, not on their addresses. Where the runtime cannot do that, it does nothing.
 void ecs_fix_order_of_tables(void);
@@ -219,6 +222,8 @@ void ecs_run_first(void *_Nonnull task, ecs_executor executor);
 /// Not every word is such an address: the caller checks which of them are in functions.
 size_t ecs_locations(const void *_Nonnull task, uintptr_t *_Nonnull locations, size_t most);
 
+/// The priority of a job, as `TaskPriority` has it.
+int ecs_priority(const void *_Nonnull job);
 /// Whether a job is the next part of a task, and so is the task.
 bool ecs_is_task(const void *_Nonnull job);
 
@@ -283,8 +288,8 @@ bool ecs_is_taken(ecs_lock lock);
 /// The thread that holds a lock.
 uint32_t ecs_holder(ecs_lock lock);
 
-/// Releases a mutex whose thread never continues.
-void ecs_give_back_lock(ecs_lock lock);
+/// Releases a mutex whose thread, which has this number, never continues.
+void ecs_give_back_lock(ecs_lock lock, uint32_t owner);
 
 /// Takes a permit of a semaphore if there is one; for a group, returns whether it is empty.
 bool ecs_try(ecs_counter counter);

@@ -75,18 +75,39 @@ struct PlainLockTests {
 
     private final class KeptApart: Sendable { let mutex = Mutex(()) }
 
-    private static let shared = (NSLock(), NSLock())
+    private static let shared: [(any NSLocking & Sendable, any NSLocking & Sendable)] = [
+        (NSLock(), NSLock()), (NSRecursiveLock(), NSRecursiveLock()), (NSRecursiveLock(), NSLock()),
+    ]
 
-    @Test func `Law 33: a deadlock of locks that outlive the schedule is told, and replays`() {
+    @Test(arguments: shared.indices)
+    func `Law 33: a deadlock of locks that outlive the schedule is told, and replays`(index: Int) {
         let program: @Sendable (SimulatedWorld) -> Void = { sim in
-            let (left, right) = Self.shared
-            sim.spawn("left first") { left.withLock { right.withLock {} } }
+            let (left, right) = Self.shared[index]
+            sim.spawn("left first") {
+                left.lock()
+                if left is NSRecursiveLock { left.lock() }
+                right.withLock {}
+                if left is NSRecursiveLock { left.unlock() }
+                left.unlock()
+            }
             sim.spawn("right first") { right.withLock { left.withLock {} } }
         }
         let failure = search("shared locks", program).failure
         #expect(failure?.kind == .deadlock, "\(String(describing: failure))")
         let replayed = search("shared locks", replay: failure?.token, program).failure
         #expect(replayed?.happened == failure?.happened)
+    }
+
+    @Test func `Law 33: a thread that takes its lock again waits for itself, and others for it`() {
+        let happened = search("again") { sim in
+            let lock = NSLock()
+            sim.spawn("other") { lock.withLock {} }
+            sim.spawn("nested") { lock.withLock { lock.withLock {} } }
+        }.failure?.happened
+        #expect(
+            happened?.hasPrefix("'nested' waits for itself for ever: 'nested' waits for 'a lock'")
+                == true,
+            "\(String(describing: happened))")
     }
 
     @Test func `Law 33: a lock that a thread has left taken is told, with that thread`() {

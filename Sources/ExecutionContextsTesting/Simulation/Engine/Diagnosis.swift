@@ -23,8 +23,10 @@ struct Diagnosis {
             }
             if let cycle = stuck.lazy.compactMap(cycle).first {
                 let names = cycle.map { "'\($0.name)'" }.joined(separator: ", ")
-                return Finding(
-                    kind: .deadlock, message: "\(names) wait for each other for ever: \(waits).")
+                let wait = cycle.count == 1 ? "waits for itself" : "wait for each other"
+                let others = stuck.filter { thread in !cycle.contains { $0 === thread } }
+                let waits = (cycle + others).map(self.wait).joined(separator: "; ")
+                return Finding(kind: .deadlock, message: "\(names) \(wait) for ever: \(waits).")
             }
             return Finding(
                 kind: .lostWakeUp,

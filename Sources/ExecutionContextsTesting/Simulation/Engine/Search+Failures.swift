@@ -1,3 +1,5 @@
+internal import CSimulation
+
 // What a search reports of a failing schedule.
 extension Search {
     func nondeterminism(_ first: Outcome, _ second: Outcome, _ number: Int)
@@ -28,15 +30,27 @@ extension Search {
             kind: .nondeterminism, simulation: settings.name,
             happened:
                 "Two runs of one schedule differ: \(ends). \(Difference(first, second).message) "
-                + "Some state outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
-                + "clock, a random number, the order of a set. Create it in the body, or make it the same in each run "
-                + "(law 33)."
+                + (replacedHooks
+                    ?? "Some state outlives a schedule, as a static variable does, or depends on more than the schedule: a real "
+                    + "clock, a random number, the order of a set. Create it in the body, or make it the same in each run "
+                    + "(law 33)." + noteOnUncontrolled)
                 + (first.finding.flatMap { finding in
                     first.decisions == second.decisions
                         ? nil : " The finding: \(finding.message)"
                 } ?? ""),
             schedule: number, switches: first.schedule.switches.count, token: nil, story: .none)
     }
+
+    /// Says that the program has replaced the hooks, if it has.
+    var replacedHooks: String? {
+        guard ecs_put_back_hooks() else { return nil }
+        return
+            "The program replaces the runtime's hook for tasks, as 'withMainSerialExecutor' does, so the search "
+            + "does not control them. Leave that out: a search runs one task at a time anyway (law 33)."
+    }
+
+    /// What the program has used and the search does not control, as a sentence behind others.
+    var noteOnUncontrolled: String { hosts.met.isEmpty ? "" : " \(hosts.met.text)." }
 
     /// Shrinks a failing schedule, and describes its failure.
     func explain(_ outcome: Outcome, _ number: Int) -> SimulationFailure? {

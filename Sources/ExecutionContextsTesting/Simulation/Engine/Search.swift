@@ -78,6 +78,7 @@ final class Search: Sendable {
     /// result.
     func perform(replaying token: Token?) -> SimulationReport {
         RuntimeHooks.install
+        _ = ecs_put_back_hooks()
         hosts.register()
         defer { hosts.unregister() }
         startThread { [self] in
@@ -245,8 +246,9 @@ final class Search: Sendable {
         }
         return SimulationFailure(
             kind: .vacuous, simulation: settings.name,
-            happened: reason + ", or ignore '.vacuous' (law 33).", schedule: 0, switches: 0,
-            token: nil, story: .none)
+            happened: replacedHooks
+                ?? reason + ", or ignore '.vacuous' (law 33)." + noteOnUncontrolled,
+            schedule: 0, switches: 0, token: nil, story: .none)
     }
 
     /// Ends the search early if the system would soon refuse to create threads.

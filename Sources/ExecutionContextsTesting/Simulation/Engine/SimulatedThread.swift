@@ -133,6 +133,11 @@ final class SimulatedThread: @unchecked Sendable {
     var nextSpare: SimulatedThread?
     /// The job that it runs next.
     var next: TaskJob?
+    /// The index of that job among all that were ready.
+    var arrival = 0
+    /// Whether the thread itself enqueued it, by changing its actor, before which it may have been
+    /// delayed.
+    var mayBeLate = false
     /// The actor or executor that its job holds exclusively; zero for none.
     var isolation: UInt = 0
 

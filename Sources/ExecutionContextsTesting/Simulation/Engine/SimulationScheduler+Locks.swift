@@ -86,7 +86,9 @@ extension SimulationScheduler {
     /// may be gone.
     func giveBackLocks() {
         for thread in threads where !thread.isDone {
-            while let lock = thread.locks.popLast() { lock.giveBack() }
+            while let lock = thread.locks.popLast() {
+                lock.giveBack(from: thread.host?.systemNumber ?? 0)
+            }
         }
     }
 

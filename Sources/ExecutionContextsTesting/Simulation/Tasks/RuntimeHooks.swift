@@ -182,6 +182,8 @@ private final class SuspendingExecutor: SerialExecutor {
         return unsafe ecs_task_number(unsafeBitCast(task, to: UnsafeRawPointer.self))
     }
 
+    var priority: Int { Int(unsafe ecs_priority(pointer)) }
+
     /// Whether the job is the next part of a task; other jobs run once.
     var isTask: Bool { unsafe ecs_is_task(pointer) }
 
@@ -269,8 +271,8 @@ private final class SuspendingExecutor: SerialExecutor {
     /// What identifies it while it is alive.
     var word: Word { unsafe Word(lock.word) }
 
-    /// Releases it, as its thread never continues.
-    func giveBack() { unsafe ecs_give_back_lock(lock) }
+    /// Releases it, as its thread, which has this number, never continues.
+    func giveBack(from owner: UInt32) { unsafe ecs_give_back_lock(lock, owner) }
 
     /// The system's number of the thread that holds it.
     var holder: UInt32 { unsafe ecs_holder(lock) }

@@ -17,6 +17,8 @@ internal import ExecutionContexts
     private var threadCount = 0
     /// How often a task was given a thread.
     private var assignments = 0
+    /// How many jobs were ready.
+    private var arrivals = 0
     private let records = TaskRecords()
     /// How many tasks have lived at a time.
     var mostLiving: Int { records.mostLiving }
@@ -43,7 +45,7 @@ internal import ExecutionContexts
     func begin(_ scheduler: SimulationScheduler) {
         self.scheduler = scheduler
         (started, begun, ignored, beginning) = (0, 0, nil, nil)
-        (threadCount, assignments, actorNames) = (0, 0, Names())
+        (threadCount, assignments, arrivals, actorNames) = (0, 0, 0, Names())
     }
 
     /// Takes a job that can run.
@@ -54,9 +56,16 @@ internal import ExecutionContexts
             if threadCount == 0 { scheduler.failForTooManyThreads() }
             return overflow.append(job)
         }
-        thread.next = job
+        give(job, to: thread)
         // A thread that runs a job of its task begins the next one when it returns.
         if thread.state == .idle { scheduler.wake(thread) }
+    }
+
+    private func give(_ job: TaskJob, to thread: SimulatedThread) {
+        arrivals += 1
+        thread.arrival = arrivals
+        thread.mayBeLate = begun & 1 << UInt64(thread.id) != 0
+        thread.next = job
     }
 
     /// Records that the job ends a sleep, if its task has not begun.
@@ -276,7 +285,7 @@ internal import ExecutionContexts
                 add(job)
             } else {
                 assign(job, to: thread)
-                thread.next = job
+                give(job, to: thread)
             }
         }
         return thread.next != nil

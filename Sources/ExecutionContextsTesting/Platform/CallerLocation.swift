@@ -43,15 +43,29 @@ struct CallerLocation: Sendable {
     /// The name of the variable that an `async let` of that line declares. Nil if the line declares
     /// several, or its file is not at hand as it was when the program was built.
     var asyncLet: String? {
-        guard let source, Self.isAsBuilt(source.path),
-            let text = try? String(contentsOfFile: source.path, encoding: .utf8)
-        else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard source.number <= lines.count else { return nil }
-        let line = lines[Int(source.number) - 1]
-        let name = line.prefixMatch(of: #/\s*async let (\w+)/#)?.1
-        return line.ranges(of: "async let").count == 1 ? name.map(String.init) : nil
+        guard let code else { return nil }
+        let name = code.prefixMatch(of: #/async let (\w+)/#)?.1
+        return code.ranges(of: "async let").count == 1 ? name.map(String.init) : nil
     }
+
+    /// The text of that line, if its file is at hand as it was when the program was built. Nil if
+    /// the line has no word.
+    var code: String? {
+        guard let source, Self.isAsBuilt(source.path) else { return nil }
+        let lines = Self.files.withLock { files in
+            if let lines = files[source.path] { return lines }
+            let text = try? String(contentsOfFile: source.path, encoding: .utf8)
+            let lines = (text ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+            files[source.path] = lines
+            return lines
+        }
+        guard source.number <= lines.count else { return nil }
+        let line = lines[Int(source.number) - 1].trimmingCharacters(in: .whitespaces)
+        return line.contains(where: \.isLetter) ? line : nil
+    }
+
+    /// The lines of files that were read before.
+    private static let files = Locked<[String: [Substring]]>([:])
 
     private static func isAsBuilt(_ path: String) -> Bool {
         func changed(_ path: String) -> Date? {

@@ -40,7 +40,7 @@ struct PlainActorOrderTests {
 
     @Test func `Law 33: the main actor keeps that order, too`() async {
         let report = await search("main actor", ignoring: [.vacuous]) { _ in
-            let log = await MainLog()
+            let log = MainLog()
             for task in await log.addInTasks() { await task.value }
             if await log.entries != [1, 2, 3] { throw Wrong() }
         }

@@ -140,7 +140,9 @@ struct PlainTaskStoryTests {
         for name in ["(alice)", "(bob)"] { #expect(text.contains(name), "\(failure)") }
     }
 
-    @Test func `The line of each await is told`() async throws {
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: #filePath), "with its source at hand"))
+    func `The line of each await is told, with its code`() async throws {
         let line = #line
         let failure = try await failure {
             let reader = Task(name: "reader") {
@@ -157,6 +159,11 @@ struct PlainTaskStoryTests {
                 lines.contains {
                     $0.contains("PlainTaskStoryTests.swift:\(number) ") && $0.contains(text)
                 }, "\(number): \(failure)")
+        }
+        // The page has no columns that break a text.
+        for code in ["await reader.value", "await Task(name: &quot;writer&quot;) {}.value"] {
+            #expect(failure.page.contains("continues at `\(code)`"), "\(failure.page)")
+            #expect(failure.page.contains("waits at `\(code)`"), "\(failure.page)")
         }
     }
     #endif

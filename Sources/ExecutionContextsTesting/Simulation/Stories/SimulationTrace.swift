@@ -150,12 +150,15 @@ final class SimulationTrace {
 
     /// The text, with the names of tasks by their numbers.
     ///
-    /// A reader who has the line does not need the numbers of closures, nor a function that has a
-    /// sentence for its name, as a test has.
+    /// A reader who has the code of the line does not need the name of the function; one who has
+    /// the line needs neither the numbers of closures, nor a function that has a sentence for its
+    /// name, as a test has.
     static func text(
-        _ event: TraceEvent, _ tasks: [UInt32: String] = [:], hasLine: Bool = false
+        _ event: TraceEvent, _ tasks: [UInt32: String] = [:], hasLine: Bool = false,
+        code: String? = nil
     ) -> String {
         func place(_ locations: [UInt]) -> String {
+            if let code { return " at `\(shortened(code))`" }
             guard var function = CodeLocations.function(at: locations) else { return "" }
             if hasLine { function.trimPrefix(#/(closure #\d+ in )+/#) }
             if hasLine, function.contains("`") { return "" }
@@ -176,8 +179,8 @@ final class SimulationTrace {
         case .begins(let name, let label):
             "begins a job of '\(name)'" + (label.map { ": \($0)" } ?? "")
         case .runs(let isFirst, let actor, let locations):
-            (isFirst ? "begins" : "continues") + place(locations)
-                + (actor.map { ", with actor '\($0)'" } ?? "")
+            (isFirst ? "begins" : "continues")
+                + (actor.map { " with actor '\($0)'" } ?? "") + place(locations)
         case .awaits(let locations): "waits" + place(locations)
         case .yields: "yields"
         case .ends(let names): "ends" + TaskAct.resuming(names)
@@ -189,6 +192,13 @@ final class SimulationTrace {
         case .writes(let name, let old?, let new?): "writes '\(name)': \(old) -> \(new)"
         case .writes(let name, _, _): "writes '\(name)'"
         }
+    }
+}
+
+extension SimulationTrace {
+    /// The beginning of a line of code.
+    private static func shortened(_ code: String) -> String {
+        code.count <= 60 ? code : code.prefix(57) + "..."
     }
 }
 

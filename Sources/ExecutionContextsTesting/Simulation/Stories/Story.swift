@@ -83,7 +83,8 @@ struct Story: Sendable {
             case .some(.event(let name, let event, let location)):
                 let repeats = before.map { $0 == (name, event) } == true && event.isUse
                 let line = location?.line
-                let text = SimulationTrace.text(event, tasks, hasLine: line != nil)
+                let text = SimulationTrace.text(
+                    event, tasks, hasLine: line != nil, code: location?.code)
                 add(name, text, line, repeats: repeats)
                 last = places[name] == nil ? before : (name, event)
             case .some(.operation(let name, let text, let location)):
@@ -149,6 +150,7 @@ struct Story: Sendable {
                 guard let yield = yields.removeValue(forKey: name) else { break }
                 folded[yield] = .event(name, .yields, location)
                 if yield == folded.count - 1 { continue }
+                if case .change(name, name, _) = folded.last { continue }
             default: break
             }
             folded.append(row)

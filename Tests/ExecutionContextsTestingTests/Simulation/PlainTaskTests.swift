@@ -38,6 +38,23 @@ struct PlainTaskTests {
         #expect(again.failure?.kind == .threw, "\(again)")
     }
 
+    @Test func `A function that calls an actor twice from elsewhere does not re-enter it`() async {
+        let report = await search("from elsewhere") { _ in
+            let counter = Counter()
+            @Sendable func count() async {
+                let old = await counter.get()
+                await Task.yield()
+                await counter.set(old + 1)
+            }
+            async let one: Void = count()
+            async let two: Void = count()
+            _ = await (one, two)
+            if await counter.get() != 2 { throw Wrong() }
+        }
+        #expect(report.failure?.kind == .threw, "\(report)")
+        #expect(report.failure?.trace.contains { $0.contains("re-entered") } == false, "\(report)")
+    }
+
     private actor Counter {
         var value = 0
         func add() { value += 1 }

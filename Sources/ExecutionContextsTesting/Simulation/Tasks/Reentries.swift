@@ -37,9 +37,17 @@ struct Reentries {
             let functions = CodeLocations.functions(at: locations)
             // The task has returned from the calls that are not among its current ones.
             calls[task]?.removeAll { !functions.contains($0.call.function) }
-            guard let actor, let function = functions.first else { continue }
+            guard let actor, let function = functions.first, Self.isIsolated(function, to: actor)
+            else { continue }
             visit(Call(actor: actor, function: function), by: task)
         }
+    }
+
+    /// Whether a function is one of the actor's own, rather than one that calls it from elsewhere.
+    /// The name of an actor is that of its type, perhaps with its parameters or a number.
+    private static func isIsolated(_ function: String, to actor: String) -> Bool {
+        let type = actor.prefix { $0 != " " && $0 != "<" }
+        return type == "MainActor" || function.contains("\(type).")
     }
 
     private mutating func visit(_ call: Call, by task: String) {

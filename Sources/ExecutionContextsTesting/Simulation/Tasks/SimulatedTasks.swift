@@ -10,6 +10,8 @@ internal import ExecutionContexts
 
     /// How many threads tasks may use at a time; the others are for threads and contexts.
     private static let most = 40
+    /// How many tasks that a schedule has left are remembered, about.
+    private static let mostLeft = 100
 
     /// The schedule that runs; nil between two of them.
     private(set) var scheduler: SimulationScheduler!
@@ -38,6 +40,9 @@ internal import ExecutionContexts
     /// The tasks that have made a continuation, by their addresses: their names, and whether the
     /// last continuation has not been resumed. Of those that the runtime makes it sees none.
     private var continuations: [Word: (task: SimulatedThread.Title, isOpen: Bool)] = [:]
+    /// The names of tasks that had not ended with their schedule, by their numbers: a thread
+    /// outside may still resume one.
+    private var left: [UInt32: String] = [:]
     /// The first event of the running task, until its name is known.
     private var beginning: SimulationTrace.TraceEvent?
 
@@ -311,9 +316,11 @@ internal import ExecutionContexts
         return (tasks.count, texts.joined(separator: "; ") + more)
     }
 
-    /// A task of the running schedule, as text.
+    /// A task of the running schedule, or one that an earlier one has left, as text.
     func name(_ place: Int, _ number: UInt32) -> String? {
-        guard scheduler != nil, let task = records.at(place, number) else { return nil }
+        guard scheduler != nil, let task = records.at(place, number) else {
+            return left[number].map { "The task '\($0)'" }
+        }
         let start = CodeLocations.function(at: task.creators).map { ", started in \($0)," } ?? ""
         return "The task '\(task.title.text)'\(start)"
     }
@@ -321,6 +328,10 @@ internal import ExecutionContexts
     /// Ends the schedule.
     func close() {
         for thread in scheduler.threads { thread.task = nil }
+        if left.count > Self.mostLeft { left = [:] }
+        for task in records.all where task.job?.hasEnded == false {
+            left[task.number] = task.title.text
+        }
         records.endAll()
         livingCount = 0
         (overflow, actors, continuations, scheduler) = ([], [:], [:], nil)

@@ -3,6 +3,7 @@ extension SimulatedTasks {
     /// The candidates that may begin or continue, except those whose actor is held by a job that
     /// has begun, or has another job to run first.
     func allowed(_ candidates: UInt64) -> UInt64 {
+        guard begun != 0 || waitingForActors > 1 else { return candidates }
         var allowed = candidates
         for thread in scheduler.threads where candidates & ~begun & 1 << UInt64(thread.id) != 0 {
             guard let isolation = thread.next?.isolation ?? thread.queue?.isolation, isolation != 0
@@ -19,7 +20,7 @@ extension SimulatedTasks {
     /// An actor runs its jobs in their order, except that one of a higher priority may overtake
     /// others. A task that changes its actor may lose its processor before it is in that order.
     private func isBehindAnother(_ thread: SimulatedThread, _ waiting: UInt64) -> Bool {
-        guard let job = thread.next else { return false }
+        guard waitingForActors > 1, let job = thread.next else { return false }
         return scheduler.threads.contains { other in
             guard other.arrival < thread.arrival, !other.mayBeLate,
                 waiting & 1 << UInt64(other.id) != 0, let earlier = other.next

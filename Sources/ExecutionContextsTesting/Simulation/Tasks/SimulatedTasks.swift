@@ -21,6 +21,8 @@ internal import ExecutionContexts
     private var assignments = 0
     /// How many jobs were ready.
     private var arrivals = 0
+    /// How many of the jobs that are ready need an actor.
+    private(set) var waitingForActors = 0
     private let records = TaskRecords()
     /// How many tasks have lived at a time.
     var mostLiving: Int { records.mostLiving }
@@ -50,7 +52,8 @@ internal import ExecutionContexts
     func begin(_ scheduler: SimulationScheduler) {
         self.scheduler = scheduler
         (started, begun, ignored, beginning) = (0, 0, nil, nil)
-        (threadCount, assignments, arrivals, actorNames) = (0, 0, 0, Names())
+        (threadCount, assignments, actorNames) = (0, 0, Names())
+        (arrivals, waitingForActors) = (0, 0)
     }
 
     /// Takes a job that can run.
@@ -71,6 +74,7 @@ internal import ExecutionContexts
         thread.arrival = arrivals
         thread.mayBeLate = begun & 1 << UInt64(thread.id) != 0
         thread.next = job
+        if job.isolation != 0 { waitingForActors += 1 }
     }
 
     /// Records that the job ends a sleep, if its task has not begun.
@@ -178,6 +182,7 @@ internal import ExecutionContexts
         HiddenFromSanitizer.begin()
         guard let job = thread.next else { return HiddenFromSanitizer.end() }
         thread.next = nil
+        if job.isolation != 0 { waitingForActors -= 1 }
         thread.resumed = []
         scheduler.step(thread)
         thread.isolation = job.isolation

@@ -18,11 +18,11 @@ extension Trait where Self == ConditionTrait {
         }
     }
 
-    /// Unless the environment switches it off.
+    /// The same, unless the environment switches Dispatch off.
     package static var dispatchIsSimulated: Self {
-        .enabled("where the runtime's functions can be replaced") {
-            guard ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_DISPATCH"] != "0"
-            else { return false }
+        .enabled("where the system's functions can be replaced") {
+            let isOff = ProcessInfo.processInfo.environment["EXECUTION_CONTEXTS_DISPATCH"] == "0"
+            guard !isOff, !isUnderThreadSanitizer else { return false }
             return await replacesFunctions()
         }
     }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Groups of Dispatch in a simulation: what is told of them, and groups that are used again.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainGroupTests {
     private struct Wrong: Error {}
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Operation queues of Foundation in a simulation: no line of the program is changed.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainOperationTests {
     /// A program with a fault, and its mended twin.
     struct Program: Sendable, CustomTestStringConvertible {

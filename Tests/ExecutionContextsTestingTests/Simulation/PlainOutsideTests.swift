@@ -239,7 +239,7 @@ extension Thread {
         #expect(report.failure?.kind == .invariant, "\(report)")
     }
 
-    @Test(.systemIsSimulated, .dispatchIsSimulated)
+    @Test(.dispatchIsSimulated)
     func `Law 33: a detached thread may run before its creator's next step, and always runs`() {
         let report = search("unseen", schedules: 200) { sim in
             let (isSet, wasSeen) = (Box(false), Box(true))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Waits at odd places, and what is told of them.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreEdgeTests {
     private struct Wrong: Error {}
 

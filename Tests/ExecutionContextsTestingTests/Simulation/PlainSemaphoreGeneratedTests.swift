@@ -6,7 +6,7 @@ import Testing
 
 /// Generated programs over semaphores and groups show the same under the exhaustive strategy as
 /// under all interleavings, deadlocks included.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreGeneratedTests {
     private enum Action: CaseIterable, Sendable {
         case wait, signal, tries, waitOther, signalOther, enter, leave, join, tryJoin, read, write

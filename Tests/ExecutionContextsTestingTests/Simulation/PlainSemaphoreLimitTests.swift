@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Time limits of waits for semaphores and groups, which are in simulated time.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreLimitTests {
     private static let start = ContinuousClock.now
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What orders a semaphore and a group leave, and what they order.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreOrderTests {
     /// A program over semaphores or groups, with its number of orders, and the same over what the
     /// library has.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Programs over semaphores and groups that end in several ways, each of which must turn up.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreOutcomeTests {
     /// Each program has outcomes that depend on which thread comes first.
     static let outcomes:

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Semaphores and groups that threads outside of the simulation use.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreOutsideTests {
     private struct Early: Error {}
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Semaphores and groups that outlive a schedule, as static variables do.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreStaticTests {
     private enum Statics {
         static let lock = DispatchSemaphore(value: 1)

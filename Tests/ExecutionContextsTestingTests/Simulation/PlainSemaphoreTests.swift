@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Semaphores and groups of Dispatch in a simulation: no line of the program is changed.
-@Suite(.patient, .systemIsSimulated, .dispatchIsSimulated)
+@Suite(.patient, .dispatchIsSimulated)
 struct PlainSemaphoreTests {
     @Test(arguments: SemaphoreProgram.all)
     func `Law 33: a fault over a semaphore or a group is found, and replayed`(

@@ -32,7 +32,7 @@ void ecs_give_back_lock(ecs_lock lock, uint32_t owner) {
     int result = pthread_mutex_unlock(mutex);
 #ifdef __GLIBC__
     // A recursive one obeys only its owner, which never runs again.
-    if (result != EPERM || (uint32_t)mutex->__data.__owner != owner) return;
+    if (result != EPERM || !owner || (uint32_t)mutex->__data.__owner != owner) return;
     mutex->__data.__owner = (int)ecs_thread();
     mutex->__data.__count = 1;
     pthread_mutex_unlock(mutex);

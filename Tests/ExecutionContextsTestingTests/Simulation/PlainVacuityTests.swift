@@ -158,6 +158,16 @@ struct PlainVacuityTests {
         #expect("\(report)".contains("a Mutex from several threads"), "\(report)")
     }
 
+    @Test func `Law 33: a search that shows nothing names a thread that the program starts`() async
+    {
+        let report = await search("own thread", schedules: 50) { _ in
+            let thread = Thread {}
+            thread.start()
+        }
+        #expect(report.failure?.kind == .vacuous, "\(report)")
+        #expect(report.failure?.happened.contains("a thread of its own") == true, "\(report)")
+    }
+
     @Test func `Law 33: a replay is of one schedule, and so is never vacuous`() async {
         let name = "a replay"
         let program: @Sendable (SimulatedWorld) async throws -> Void = { _ in

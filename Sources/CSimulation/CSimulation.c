@@ -399,9 +399,12 @@ void ecs_install(ecs_simulator given, ecs_executor given_executor) {
     ecs_put_back_hooks();
 }
 
+// Relaxed: a thread that uses a hook meanwhile finds one or the other. Other searches only compare.
 bool ecs_put_back_hooks(void) {
-    bool were_ours = swift_task_enqueueGlobal_hook == global;
-    swift_task_enqueueGlobal_hook = global;
-    swift_task_enqueueGlobalWithDelay_hook = global_with_delay;
-    return !were_ours;
+    if (__atomic_load_n(&swift_task_enqueueGlobal_hook, __ATOMIC_RELAXED) == global
+        && __atomic_load_n(&swift_task_enqueueGlobalWithDelay_hook, __ATOMIC_RELAXED) == global_with_delay)
+        return false;
+    __atomic_store_n(&swift_task_enqueueGlobal_hook, global, __ATOMIC_RELAXED);
+    __atomic_store_n(&swift_task_enqueueGlobalWithDelay_hook, global_with_delay, __ATOMIC_RELAXED);
+    return true;
 }

@@ -122,7 +122,8 @@ struct SearchedTestCaseTests {
         #expect(failure.text.contains("Replay it with"))
         #expect(failure.file?.hasSuffix("SearchedTestCaseTests.swift") == true)
         #expect(failure.line == Probe.line.value)
-        #expect(await failures(asyncTest(Probe.withdraws)).isEmpty)
+        let none = await failures(asyncTest(Probe.withdraws))
+        #expect(none.isEmpty, "\(none)")
     }
 
     @Test(.dispatchIsSimulated) func `jobs are searched that a test waits for by expectations`()
@@ -130,7 +131,8 @@ struct SearchedTestCaseTests {
     {
         let found = await failures(Probe.countsInJobs)
         #expect(found.count == 1 && found[0].text.contains("XCTAssertEqual failed"), "\(found)")
-        #expect(await failures(asyncTest(Probe.isFulfilled)).isEmpty)
+        let none = await failures(asyncTest(Probe.isFulfilled))
+        #expect(none.isEmpty, "\(none)")
     }
 
     @Test(.dispatchIsSimulated) func `a time limit is in simulated time`() async {
@@ -143,7 +145,8 @@ struct SearchedTestCaseTests {
         #expect(found.count == 1 && found[0].text.contains("Exceeded timeout"), "\(found)")
         let none = await failures(Probe.isInverted)
         #expect(none.isEmpty, "\(none)")
-        #expect(await failures(Probe.waitsForAll).isEmpty)
+        let fulfilled = await failures(Probe.waitsForAll)
+        #expect(fulfilled.isEmpty, "\(fulfilled)")
     }
 
     @Test func `a test that never ends is told`() async {
@@ -152,13 +155,15 @@ struct SearchedTestCaseTests {
     }
 
     @Test func `each schedule has an object of its own`() async {
-        #expect(await failures(Probe.isFirst).isEmpty)
+        let found = await failures(Probe.isFirst)
+        #expect(found.isEmpty, "\(found)")
     }
 
     @Test func `an error fails the test, a skip does not`() async {
         let found = await failures(Probe.throwsError)
         #expect(found.count == 1 && found[0].text.contains("CancellationError"), "\(found)")
-        #expect(await failures(Probe.isSkipped).isEmpty)
+        let none = await failures(Probe.isSkipped)
+        #expect(none.isEmpty, "\(none)")
     }
 }
 

@@ -27,6 +27,16 @@
 #define NO_SANITIZER
 #endif
 
+// Whether one system thread can run several simulated ones. The thread sanitizer has to see each
+// as a thread of the system.
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__)) && !__has_feature(thread_sanitizer)
+#define ECS_EXCHANGES 1
+#else
+#define ECS_EXCHANGES 0
+#endif
+/// The number in the system of the thread that adopted a token and calls this; zero for others.
+long ecs_own_number(void);
+
 typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
 
 // The layout of a job, in words: a header of two, two of its executor, flags and number, a voucher,

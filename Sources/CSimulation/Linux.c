@@ -10,6 +10,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <stddef.h>
@@ -321,6 +322,33 @@ __attribute__((weak)) int pthread_create(
     if (widens) sched_setaffinity(0, sizeof own, &own);
     return result;
 }
+#endif
+
+#if ECS_EXCHANGES
+// Whether a debugger runs the program: it looks for each thread where the kernel has it.
+static bool is_traced(void) {
+    bool found = false;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && !found && fgets(line, sizeof line, file)) found = !strncmp(line, "TracerPid:", 10) && atoi(line + 10);
+    if (file) fclose(file);
+    return found;
+}
+
+static bool may_exchange;
+__attribute__((constructor)) static void find_exchange(void) {
+    const char *value = getenv("EXECUTION_CONTEXTS_SWITCHES");
+    may_exchange = !(value && !strcmp(value, "system")) && !is_traced();
+#ifdef __x86_64__
+    enum { has_thread_pointer = 1 << 1 };
+    // The processor may keep a second stack of the returns, which the kernel alone can change.
+    uint64_t shadow = 0;
+    __asm__("rdsspq %0" : "+r"(shadow));
+    may_exchange = may_exchange && (getauxval(AT_HWCAP2) & has_thread_pointer) && !shadow;
+#endif
+}
+
+bool ecs_may_exchange(void) { return may_exchange; }
 #endif
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)

@@ -1,17 +1,5 @@
 #include "Interposition.h"
 
-#include <CPlatform.h>
-
-NO_SANITIZER void ecs_token_pass(uint32_t *word) {
-    __atomic_store_n(word, 1, __ATOMIC_SEQ_CST);
-    ec_wake_one(word);
-}
-
-NO_SANITIZER void ecs_token_wait(uint32_t *word) {
-    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == 0) ec_wait(word, 0, EC_NEVER);
-    __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
-}
-
 // The sanitizer's own functions that exclude code from its analysis, where it is enabled.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

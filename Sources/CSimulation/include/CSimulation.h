@@ -337,10 +337,25 @@ int64_t ecs_real_time(ecs_clock clock);
 // passing of the scheduler token nor what the scheduler does between `ecs_ignore_begin` and
 // `ecs_ignore_end`.
 
-/// Passes the scheduler token to the thread that waits on `word`, or will wait.
-void ecs_token_pass(uint32_t *_Nonnull word);
-/// Waits until the scheduler token is passed to `word`, and takes it.
-void ecs_token_wait(uint32_t *_Nonnull word);
+/// The place at which one thread waits for the scheduler token.
+typedef struct ecs_token ecs_token;
+ecs_token *_Nonnull ecs_token_new(void);
+void ecs_token_free(ecs_token *_Nonnull token);
+/// Passes the scheduler token to the thread that waits there, or will wait. It continues on its own
+/// system thread.
+void ecs_token_pass(ecs_token *_Nonnull token);
+/// Waits until the scheduler token is passed, and takes it; only for the one thread of `token`.
+void ecs_token_wait(ecs_token *_Nonnull token);
+/// Passes the scheduler token from `from`, the caller's, to `to`, and waits for its return. Where
+/// both are adopted, the caller's system thread continues the other thread.
+void ecs_token_change(ecs_token *_Nonnull from, ecs_token *_Nonnull to);
+/// Makes the calling thread the one of the token, which other system threads may run; until it
+/// leaves, on its own system thread again.
+void ecs_token_adopt(ecs_token *_Nonnull token);
+void ecs_token_leave(ecs_token *_Nonnull token);
+/// Whether one system thread can run what others have adopted: the platform and the processor can,
+/// no debugger runs the program, and the environment does not forbid it.
+bool ecs_may_exchange(void);
 void ecs_ignore_begin(void);
 void ecs_ignore_end(void);
 /// Whether the calling thread is between the two, so that the scheduler runs there.

@@ -18,6 +18,8 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     private(set) var thread: SimulatedThread?
     private(set) var scheduler: SimulationScheduler?
     private var isAbandoned = false
+    /// The one that continues when this one has nothing more to run.
+    private var successor: HostThread?
     /// Whether it is looking up the holder of a lock.
     var isLooking = false
     /// Makes the waker's earlier writes visible to the woken thread.
@@ -34,10 +36,12 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             ecs_use_signal_stack()
             // This closure retains the host until it sets the pointer to nil, below.
             unsafe ecs_set_current(Unmanaged.passUnretained(self).toOpaque())
+            schedulerToken.adopt()
             SimulationHooks.simulating(self) {
                 started.happen()
                 while runNext() {}
             }
+            schedulerToken.leave()
             // The system's own code ends the thread, and may take locks.
             ecs_set_current(nil)
             ecs_free_signal_stack()
@@ -75,9 +79,16 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if isAbandoned { Self.endCurrent() }
     }
 
+    /// Lets another host run, and waits until this thread may run.
+    func change(to other: HostThread) {
+        schedulerToken.change(to: other.schedulerToken)
+        if isAbandoned { Self.endCurrent() }
+    }
+
     /// Ends the calling host where it stands.
     static func endCurrent() -> Never {
         SimulationHooks.leaveForGood()
+        current?.schedulerToken.leave()
         ecs_end_thread()
     }
 
@@ -102,7 +113,13 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// Waits for the scheduler token and runs the simulated thread; false after the last one.
     private func runNext() -> Bool {
         HiddenFromSanitizer.begin()
-        schedulerToken.wait()
+        let successor = self.successor
+        self.successor = nil
+        if let successor {
+            schedulerToken.change(to: successor.schedulerToken)
+        } else {
+            schedulerToken.wait()
+        }
         var next = self.thread
         let isDismissed = scheduler == nil
         HiddenFromSanitizer.end()
@@ -137,7 +154,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         }
         switch scheduler.didReturn(thread, self) {
         case .begins(let next): return next
-        case .waits: return nil
+        case .waits(let next):
+            successor = next
+            return nil
         case .ends: return scheduler.hosts.series?.next(on: self)
         }
     }

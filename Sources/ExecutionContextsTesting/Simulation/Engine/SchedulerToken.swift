@@ -1,27 +1,37 @@
 internal import CSimulation
 internal import ExecutionContexts
 
-/// The scheduler token of one simulated thread. That thread waits for it; others pass it.
+/// The scheduler token of one thread. That thread waits for it; others pass it.
 ///
 /// The thread sanitizer does not see the token, so it reports races between threads that only the
 /// scheduler orders.
 @safe struct SchedulerToken: ~Copyable, Sendable {
-    // Unsafe in name only: only the two functions below touch the word, and they change it
-    // atomically.
-    nonisolated(unsafe) private let word: UnsafeMutablePointer<UInt32>
+    // Unsafe in name only: only the functions below use it, and they change it atomically.
+    nonisolated(unsafe) private let token = unsafe ecs_token_new()
 
-    init() {
-        unsafe word = .allocate(capacity: 1)
-        unsafe word.initialize(to: 0)
-    }
-
-    deinit { unsafe word.deallocate() }
+    deinit { unsafe ecs_token_free(token) }
 
     /// Resumes the thread that waits here.
-    borrowing func pass() { unsafe ecs_token_pass(word) }
+    borrowing func pass() { unsafe ecs_token_pass(token) }
 
     /// Waits for the token; only its owner may call this.
-    borrowing func wait() { unsafe ecs_token_wait(word) }
+    borrowing func wait() { unsafe ecs_token_wait(token) }
+
+    /// Resumes the thread that waits at another token, and waits for this one; only its owner may
+    /// call this.
+    borrowing func change(to other: borrowing SchedulerToken) {
+        unsafe ecs_token_change(token, other.token)
+    }
+
+    /// Makes the calling thread the owner. From now until `leave`, the system threads of other
+    /// owners may run it.
+    borrowing func adopt() { unsafe ecs_token_adopt(token) }
+
+    borrowing func leave() { unsafe ecs_token_leave(token) }
+
+    /// Whether one system thread can run several owners. `EXECUTION_CONTEXTS_SWITCHES=system` in
+    /// the environment forbids it.
+    static var mayChange: Bool { ecs_may_exchange() }
 }
 
 /// Hides from the thread sanitizer what the scheduler does between the two calls.

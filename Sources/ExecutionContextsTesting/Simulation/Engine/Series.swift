@@ -24,7 +24,7 @@ final class Series {
         repeat {
             let first = begin()
             if isOver { break }
-            if let first { scheduler?.run(first) }
+            if let first { scheduler?.host(of: first).schedulerToken.pass() }
             search.hosts.searchToken.wait()
             // Either the series is over, or a schedule has ended.
             if !isOver { end() }

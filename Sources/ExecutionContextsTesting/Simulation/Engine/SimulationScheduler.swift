@@ -107,7 +107,8 @@ final class SimulationScheduler: @unchecked Sendable {
     /// What a host does after its thread has returned.
     enum Continuation {
         case begins(SimulatedThread)
-        case waits
+        /// Another host continues.
+        case waits(for: HostThread)
         /// The schedule is over.
         case ends
     }
@@ -133,24 +134,22 @@ final class SimulationScheduler: @unchecked Sendable {
         thread.run = 0
         thread.host = nil
         guard let next else { return .ends }
-        if next.host == nil {
-            next.host = host
-            host.assign(next, on: self)
-            return .begins(next)
+        if let successor = next.host {
+            hosts.free(host)
+            return .waits(for: successor)
         }
-        hosts.free(host)
-        run(next)
-        return .waits
+        next.host = host
+        host.assign(next, on: self)
+        return .begins(next)
     }
 
-    /// Passes the scheduler token to a thread, which may begin on a free host.
-    func run(_ thread: SimulatedThread) {
-        if thread.host == nil {
-            let host = hosts.takeFree()
-            thread.host = host
-            host.assign(thread, on: self)
-        }
-        thread.host?.schedulerToken.pass()
+    /// The host of a thread, which may begin on a free one.
+    func host(of thread: SimulatedThread) -> HostThread {
+        if let host = thread.host { return host }
+        let host = hosts.takeFree()
+        thread.host = host
+        host.assign(thread, on: self)
+        return host
     }
 
     // MARK: Scheduling
@@ -174,8 +173,12 @@ final class SimulationScheduler: @unchecked Sendable {
     func pass(from thread: SimulatedThread, _ next: SimulatedThread?) {
         guard next !== thread else { return }
         thread.run = 0
-        next.map(run) ?? hosts.searchToken.pass()
-        thread.host?.waitForToken()
+        if let next {
+            thread.host?.change(to: host(of: next))
+        } else {
+            hosts.searchToken.pass()
+            thread.host?.waitForToken()
+        }
     }
 
     func step(_ thread: SimulatedThread, isPoint: Bool = true) {

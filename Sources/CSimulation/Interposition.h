@@ -36,6 +36,13 @@
 #endif
 /// The number in the system of the thread that adopted a token and calls this; zero for others.
 long ecs_own_number(void);
+/// Continues the calling thread on its own system thread, if it has adopted a token. It may be
+/// changed from there again.
+void ecs_go_home(void);
+/// The same for good: what is changed next belongs to the system thread.
+void ecs_stay_home(void);
+/// The calling thread is the one of a forked child.
+void ecs_forget_token(void);
 
 typedef SWIFT_ASYNC_CALL void ecs_resume(ASYNC_CONTEXT void *context);
 

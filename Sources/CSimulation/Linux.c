@@ -10,6 +10,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -339,6 +340,7 @@ static bool may_exchange;
 __attribute__((constructor)) static void find_exchange(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_SWITCHES");
     may_exchange = !(value && !strcmp(value, "system")) && !is_traced();
+    pthread_atfork(NULL, NULL, ecs_forget_token);
 #ifdef __x86_64__
     enum { has_thread_pointer = 1 << 1 };
     // The processor may keep a second stack of the returns, which the kernel alone can change.
@@ -349,6 +351,31 @@ __attribute__((constructor)) static void find_exchange(void) {
 }
 
 bool ecs_may_exchange(void) { return may_exchange; }
+
+// What the kernel keeps for a system thread: the signals that it blocks, and its name.
+__attribute__((weak)) int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+    static void *known;
+    if (set) ecs_stay_home();
+    return ((int (*)(int, const sigset_t *, sigset_t *))ecs_original(&known, "pthread_sigmask", NULL))(how, set, old);
+}
+
+__attribute__((weak)) int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+    static void *known;
+    if (set) ecs_stay_home();
+    return ((int (*)(int, const sigset_t *, sigset_t *))ecs_original(&known, "sigprocmask", NULL))(how, set, old);
+}
+
+__attribute__((weak)) int pthread_setname_np(pthread_t thread, const char *name) {
+    static void *known;
+    if (pthread_equal(thread, pthread_self())) ecs_go_home();
+    return ((int (*)(pthread_t, const char *))ecs_original(&known, "pthread_setname_np", NULL))(thread, name);
+}
+
+__attribute__((weak)) int pthread_getname_np(pthread_t thread, char *name, size_t size) {
+    static void *known;
+    if (pthread_equal(thread, pthread_self())) ecs_go_home();
+    return ((int (*)(pthread_t, char *, size_t))ecs_original(&known, "pthread_getname_np", NULL))(thread, name, size);
+}
 #endif
 
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)

@@ -69,8 +69,15 @@ static ecs_lock lock_of(const pthread_mutex_t *mutex) {
 
 typedef int on_mutex(pthread_mutex_t *);
 
+// Of a lock that inherits priorities, the kernel compares the owner with the system thread.
+static void go_home_for(const pthread_mutex_t *mutex) {
+    enum { inherits_priorities = 32 };
+    if (mutex->__data.__kind & inherits_priorities) ecs_go_home();
+}
+
 static int try_lock(pthread_mutex_t *mutex) {
     static void *known;
+    go_home_for(mutex);
     return ((on_mutex *)ecs_original(&known, "pthread_mutex_trylock", NULL))(mutex);
 }
 
@@ -111,6 +118,7 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 static int unlock(pthread_mutex_t *mutex, bool is_seen) {
     static void *known;
+    go_home_for(mutex);
     int result = ((on_mutex *)ecs_original(&known, "pthread_mutex_unlock", NULL))(mutex);
     if (is_seen && !result) ecs_did_unlock(lock_of(mutex));
     return result;

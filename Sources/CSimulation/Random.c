@@ -4,6 +4,7 @@
 #include "Interposition.h"
 
 #include <dlfcn.h>
+#include <linux/futex.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,11 @@ NO_SANITIZER __attribute__((weak)) long syscall(long number, ...) {
     if (number == SYS_getrandom && ecs_fill((void *)words[0], (size_t)words[1])) return words[1];
     // The kernel would answer for the system thread that runs this one. Locks hold the number.
     if (number == SYS_gettid && ecs_own_number()) return ecs_own_number();
+    // Locks that inherit priorities: the kernel compares their owner with the system thread.
+    if (number == SYS_futex) {
+        long use = words[1] & FUTEX_CMD_MASK;
+        if ((use >= FUTEX_LOCK_PI && use <= FUTEX_TRYLOCK_PI) || use >= FUTEX_WAIT_REQUEUE_PI) ecs_go_home();
+    }
     void *real = __atomic_load_n(&real_syscall, __ATOMIC_RELAXED);
     if (!real) real = ecs_original(&real_syscall, "syscall", NULL);
     return ((long (*)(long, ...))real)(

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #if ECS_EXCHANGES
+#include <linux/futex.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -39,6 +41,8 @@ struct ecs_token {
     void *memory;
     // Whose system thread runs it; NULL if the token is not adopted.
     ecs_token *carrier;
+    // Whether only its own system thread may run it, and that one only it.
+    bool stays;
 };
 
 ecs_token *ecs_token_new(void) { return calloc(1, sizeof(ecs_token)); }
@@ -125,6 +129,12 @@ static uint64_t floating_modes(void) {
     __asm__("fnstcw %0" : "=m"(others));
     return vectors | (uint64_t)others << 32;
 }
+NO_SANITIZER static long in_kernel(long number, const void *a, long b, long c, long d) {
+    long result = number;
+    register long fourth __asm__("r10") = d;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(fourth) : "rcx", "r11", "memory");
+    return result;
+}
 #else
 __asm__(
     ".text\n"
@@ -134,7 +144,8 @@ __asm__(
     "ecs_exchange:\n"
     "  sub sp, sp, #176\n"
     "  mrs x9, fpcr\n"
-    "  str x9, [sp, #0]\n"
+    "  mrs x10, fpsr\n"
+    "  stp x9, x10, [sp, #0]\n"
     "  stp x19, x20, [sp, #16]\n"
     "  stp x21, x22, [sp, #32]\n"
     "  stp x23, x24, [sp, #48]\n"
@@ -149,8 +160,9 @@ __asm__(
     "  str x9, [x0]\n"
     "  mov sp, x1\n"
     "  msr tpidr_el0, x2\n"
-    "  ldr x9, [sp, #0]\n"
+    "  ldp x9, x10, [sp, #0]\n"
     "  msr fpcr, x9\n"
+    "  msr fpsr, x10\n"
     "  ldp x19, x20, [sp, #16]\n"
     "  ldp x21, x22, [sp, #32]\n"
     "  ldp x23, x24, [sp, #48]\n"
@@ -184,6 +196,12 @@ static uint64_t floating_modes(void) {
     __asm__("mrs %0, fpcr" : "=r"(modes));
     return modes;
 }
+NO_SANITIZER static long in_kernel(long number, const void *a, long b, long c, long d) {
+    register long at __asm__("x8") = number, first __asm__("x0") = (long)a, second __asm__("x1") = b,
+                  third __asm__("x2") = c, fourth __asm__("x3") = d;
+    __asm__ volatile("svc #0" : "+r"(first) : "r"(at), "r"(second), "r"(third), "r"(fourth) : "memory");
+    return first;
+}
 #endif
 
 // The token that the calling thread has adopted, and its number in the system, which the kernel
@@ -194,19 +212,25 @@ static ECS_THREAD_LOCAL long number;
 NO_SANITIZER long ecs_own_number(void) { return number; }
 
 // What ran here before is saved now.
-static void settle(ecs_token *last) {
+NO_SANITIZER static void settle(ecs_token *last) {
     // It was passed before it was saved: its own system thread continues it.
     if (last && !replace(last, running, parked)) call(last);
 }
 
 // The system thread of a token rests here, on a stack of its own, until it is to continue its own
-// thread.
-static void rest(ecs_token *last) {
+// thread. That one may run elsewhere meanwhile, with the same thread-locals: so no function of the
+// C library is called, which may set `errno`, and no handler of a signal may run. The library's own
+// signals, which are for all threads, are let through.
+NO_SANITIZER static void rest(ecs_token *last) {
+    static const uint64_t signals = ~(1ull << 31 | 1ull << 32);
     ecs_token *own = adopted;
     for (;;) {
         settle(last);
+        uint64_t mask;
+        in_kernel(SYS_rt_sigprocmask, (void *)SIG_SETMASK, (long)&signals, (long)&mask, sizeof mask);
         for (uint32_t state; (state = __atomic_load_n(&own->state, __ATOMIC_SEQ_CST)) != called;)
-            ec_wait(&own->state, state, EC_NEVER);
+            in_kernel(SYS_futex, &own->state, FUTEX_WAIT_PRIVATE, state, 0);
+        in_kernel(SYS_rt_sigprocmask, (void *)SIG_SETMASK, (long)&mask, 0, sizeof mask);
         own->carrier = own;
         __atomic_store_n(&own->state, running, __ATOMIC_SEQ_CST);
         last = ecs_exchange(&own->resting, own->stack, own->pointer, NULL);
@@ -231,16 +255,31 @@ void ecs_token_adopt(ecs_token *token) {
     token->carrier = token;
 }
 
-void ecs_token_leave(ecs_token *token) {
+NO_SANITIZER void ecs_go_home(void) {
+    ecs_token *token = adopted;
+    if (!token || token->carrier == token) return;
+    // Its own system thread continues here.
     ecs_token *carrier = token->carrier;
-    if (!carrier) return;
-    if (carrier != token) {
-        // Its own system thread continues here.
-        __atomic_store_n(&token->state, passed, __ATOMIC_SEQ_CST);
-        ecs_exchange(&token->stack, carrier->resting, carrier->pointer, token);
-    }
-    token->carrier = NULL;
+    __atomic_store_n(&token->state, passed, __ATOMIC_SEQ_CST);
+    ecs_exchange(&token->stack, carrier->resting, carrier->pointer, token);
+}
+
+void ecs_stay_home(void) {
+    if (!adopted) return;
+    ecs_go_home();
+    adopted->stays = true;
+}
+
+void ecs_token_leave(ecs_token *token) {
+    if (!token->carrier) return;
+    ecs_go_home();
+    adopted = token->carrier = NULL;
     free(token->memory);
+}
+
+void ecs_forget_token(void) {
+    adopted = NULL;
+    number = 0;
 }
 
 void ecs_token_wait(ecs_token *token) {
@@ -251,7 +290,7 @@ void ecs_token_wait(ecs_token *token) {
 }
 
 void ecs_token_change(ecs_token *from, ecs_token *to) {
-    if (!from->carrier || !replace(to, parked, running)) {
+    if (!from->carrier || from->stays || to->stays || !replace(to, parked, running)) {
         ecs_token_pass(to);
         return ecs_token_wait(from);
     }
@@ -261,6 +300,7 @@ void ecs_token_change(ecs_token *from, ecs_token *to) {
 #else
 bool ecs_may_exchange(void) { return false; }
 NO_SANITIZER long ecs_own_number(void) { return 0; }
+NO_SANITIZER void ecs_go_home(void) {}
 void ecs_token_adopt(ecs_token *token) { (void)token; }
 void ecs_token_leave(ecs_token *token) { (void)token; }
 NO_SANITIZER void ecs_token_wait(ecs_token *token) { wait_in_kernel(token); }

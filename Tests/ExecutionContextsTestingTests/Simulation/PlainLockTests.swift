@@ -11,7 +11,7 @@ struct PlainLockTests {
     func `Law 33: each fault in code with plain locks is found from every seed`(
         _ program: LockProgram
     ) {
-        for seed in 0..<20 as Range<UInt64> {
+        for seed in seeds(debug: 4, release: 20) {
             let report = search(program.name, schedules: 200, seed: seed) { program.run($0, false) }
             #expect(report.failure?.kind == program.kind, "seed \(seed): \(report)")
         }

@@ -124,7 +124,7 @@ struct PlainQueueGeneratedTests {
     @Test(arguments: sample(Array(0..<6), every: 3))
     func `Law 33: all orders of generated programs show what any interleaving shows`(_ seed: Int) {
         var compared = 0
-        for number in 0..<60 where compared < rounds(debug: 2, release: 4) {
+        for number in 0..<60 where compared < rounds(debug: 1, release: 4) {
             let program = Program(10_000 * seed + number, threads: 2, actions: 2)
             let all = Self.results(program, .exhaustive(switches: 1_000), 1_500)
             #expect(all.report.failure == nil, "\(all.report)")

@@ -129,7 +129,8 @@ struct PlainSemaphoreOutcomeTests {
         for strategy in [SimulationStrategy.exhaustive, .portfolio, .random] {
             let seen = Locked<Set<Int>>([])
             let report = search(
-                name, schedules: 3_000, strategy: strategy, ignoring: [.lostWakeUp]
+                name, schedules: rounds(debug: 1_000, release: 3_000), strategy: strategy,
+                ignoring: [.lostWakeUp]
             ) { sim in
                 let result = Tracked(0, name: "result")
                 body(sim, result)

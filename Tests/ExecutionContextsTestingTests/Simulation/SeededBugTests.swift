@@ -40,7 +40,7 @@ struct SeededBugTests {
         #expect(await bug.search(isMended: true, schedules: schedules).failure == nil)
     }
 
-    @Test(arguments: sample(SeededBug.all, every: 3, from: 2))
+    @Test(arguments: sample(SeededBug.all, every: 5, from: 2))
     func `Law 33: a token replays the failure exactly`(bug: SeededBug) async throws {
         let found = try #require(await bug.search().failure)
         let token = try #require(found.token)

@@ -37,6 +37,31 @@ struct SearchEnvironmentTests {
         }
     }
 
+    @Test func `Law 33: the environment gives all searches a time together`() async throws {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
+            unsafe setenv("EXECUTION_CONTEXTS_BUDGET", "1", 1)
+            func searched(_ name: String) async -> Int {
+                let report = await search(name, schedules: 1_000_000_000) { sim in
+                    sim.spawn("one") { sim.step() }
+                    sim.spawn("two") { sim.step() }
+                }
+                precondition(report.failure == nil, "\(report)")
+                return report.schedules
+            }
+            let first = await searched("first")
+            precondition(first > 10 && first < 1_000_000_000, "\(first)")
+            for name in ["second", "third"] {
+                let count = await searched(name)
+                precondition(count == 10, "\(count)")
+            }
+        }
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("From 'second' on"))
+        #expect(!text.contains("From 'third' on"))
+    }
+
     #if compiler(>=6.3)
     @Test func `Law 33: nights go on with other seeds, by the notes in a file`() async throws {
         let path: String = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -56,7 +81,9 @@ struct SearchEnvironmentTests {
 
     @Test func `Law 33: a value that is not understood is told`() async {
         await #expect(processExitsWith: .success) {
-            for (name, value) in [("SCHEDULES", "0"), ("SEED", "-1"), ("SECONDS", "soon")] {
+            for (name, value) in [
+                ("SCHEDULES", "0"), ("SEED", "-1"), ("SECONDS", "soon"), ("BUDGET", "0"),
+            ] {
                 unsafe setenv("EXECUTION_CONTEXTS_" + name, value, 1)
                 let failure = await search("passes") { _ in }.failure
                 precondition(failure?.kind == .misuse)

@@ -10,7 +10,8 @@ final class Search: Sendable {
     let body: @Sendable (SimulatedWorld) throws -> Void
     let hosts: HostThreads
     private let result = Locked<SimulationReport?>(nil)
-    /// The end of its time, by the system's monotonic clock.
+    /// Its beginning and the end of its time, by the system's monotonic clock.
+    private let start = MonotonicClock.nanoseconds
     private let deadline: Int64
 
     init(_ settings: Settings, _ body: @escaping @Sendable (SimulatedWorld) throws -> Void) {
@@ -20,7 +21,7 @@ final class Search: Sendable {
         let limit = settings.limit.map {
             ContextInstant(nanoseconds: 0).advanced(by: $0).nanoseconds
         }
-        deadline = limit.map { MonotonicClock.nanoseconds + $0 } ?? .max
+        deadline = limit.map { [start] in start + $0 } ?? .max
     }
 
     /// Whether the search may run another schedule.
@@ -89,6 +90,7 @@ final class Search: Sendable {
             settings.isOver.happen()
         }
         let clock = ContinuousClock()
+        defer { SearchBudget.shared.add(.nanoseconds(MonotonicClock.nanoseconds - start)) }
         var stillness = Stillness(patience: settings.patience, stepCount: hosts.stepCount)
         var last = clock.now
         while !settings.isOver.wait(count: 1, atMost: stillness.interval) {

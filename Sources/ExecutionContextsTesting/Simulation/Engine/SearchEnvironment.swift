@@ -21,6 +21,9 @@ struct SearchEnvironment {
             settings.schedules = .max
             settings.limit = .seconds(seconds)
         }
+        if let seconds: Int = try number("BUDGET", atLeast: 1) {
+            SearchBudget.shared.limit(&settings, to: .seconds(seconds))
+        }
         if let path = variables["EXECUTION_CONTEXTS_NIGHTLY"] {
             settings.seed = try nextSeed(for: settings.identity, in: path)
         }

@@ -89,7 +89,8 @@ struct ExchangedThreadTests {
         }
     }
 
-    @Test func `an error, a lock and a local of the library belong to the thread`() {
+    @Test(.systemIsSimulated)
+    func `an error, a lock and a local of the library belong to the thread`() {
         let local = ThreadLocalValue<Int>()
         let lock = NSRecursiveLock()
         switching { number, change in
@@ -147,7 +148,7 @@ struct ExchangedThreadTests {
         #expect(report.failure == nil, "\(report)")
     }
 
-    @Test func `a lock that inherits priorities belongs to the thread`() {
+    @Test(.systemIsSimulated) func `a lock that inherits priorities belongs to the thread`() {
         switching { [lock = InheritingLock()] _, change in
             lock.lock()
             change()

@@ -220,9 +220,10 @@ NO_SANITIZER static void settle(ecs_token *last) {
 // The system thread of a token rests here, on a stack of its own, until it is to continue its own
 // thread. That one may run elsewhere meanwhile, with the same thread-locals: so no function of the
 // C library is called, which may set `errno`, and no handler of a signal may run. The library's own
-// signals, which are for all threads, are let through.
+// signals are for all threads, and are let through.
 NO_SANITIZER static void rest(ecs_token *last) {
-    static const uint64_t signals = ~(1ull << 31 | 1ull << 32);
+    // 32 to 34 are the C library's own.
+    static const uint64_t signals = ~(7ull << 31);
     ecs_token *own = adopted;
     for (;;) {
         settle(last);
@@ -238,7 +239,7 @@ NO_SANITIZER static void rest(ecs_token *last) {
 }
 
 void ecs_token_adopt(ecs_token *token) {
-    // A handler of the program's may run on it, for a signal to the process.
+    // Only `rest` runs on it, and the C library's own handlers.
     enum { size = 1 << 16 };
     if (!ecs_may_exchange() || !(token->memory = malloc(size))) return;
     adopted = token;

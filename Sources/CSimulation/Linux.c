@@ -170,11 +170,11 @@ bool ecs_has_own_locks(const void *caller) {
     return false;
 }
 
-// The functions of time precede those of a sanitizer, which are weak, too.
+// The functions of time, and some of threads, precede those of a sanitizer, which are weak, too.
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define OF_TIME
+#define PRECEDING
 #else
-#define OF_TIME __attribute__((weak))
+#define PRECEDING __attribute__((weak))
 #endif
 
 // The address of a function of Foundation's classes of locks.
@@ -222,7 +222,7 @@ int ecs_system_clock(clockid_t clock, struct timespec *time) {
 
 // The system's clocks show simulated threads the simulated time. Dates begin at midnight of 1
 // January 2026, other clocks at one day of uptime.
-OF_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
+PRECEDING int clock_gettime(clockid_t clock, struct timespec *time) {
     int64_t now = ecs_now();
     if (now < 0 || is_dispatch(__builtin_return_address(0))) return ecs_system_clock(clock, time);
     int64_t start = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ecs_first_date : ecs_first_uptime;
@@ -232,14 +232,14 @@ OF_TIME int clock_gettime(clockid_t clock, struct timespec *time) {
 }
 
 // The other clocks of the system show the same date.
-OF_TIME time_t time(time_t *result) {
+PRECEDING time_t time(time_t *result) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (result) *result = now.tv_sec;
     return now.tv_sec;
 }
 
-OF_TIME int gettimeofday(struct timeval *restrict result, void *restrict zone) {
+PRECEDING int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     static void *known;
     typedef int function(struct timeval *, void *);
     if (ecs_now() < 0) return ((function *)ecs_original(&known, "gettimeofday", NULL))(result, zone);
@@ -273,19 +273,19 @@ static int64_t nanoseconds(const struct timespec *time) {
 }
 
 // A job that blocks its thread for a time sleeps in simulated time.
-OF_TIME int nanosleep(const struct timespec *time, struct timespec *rest) {
+PRECEDING int nanosleep(const struct timespec *time, struct timespec *rest) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep(nanoseconds(time))) return 0;
     return ((int (*)(const struct timespec *, struct timespec *))ecs_original(&known, "nanosleep", NULL))(time, rest);
 }
 
-OF_TIME int usleep(useconds_t microseconds) {
+PRECEDING int usleep(useconds_t microseconds) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)microseconds * 1000)) return 0;
     return ((int (*)(useconds_t))ecs_original(&known, "usleep", NULL))(microseconds);
 }
 
-OF_TIME unsigned sleep(unsigned seconds) {
+PRECEDING unsigned sleep(unsigned seconds) {
     static void *known;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)seconds * 1000000000)) return 0;
     return ((unsigned (*)(unsigned))ecs_original(&known, "sleep", NULL))(seconds);
@@ -353,25 +353,25 @@ __attribute__((constructor)) static void find_exchange(void) {
 bool ecs_may_exchange(void) { return may_exchange; }
 
 // What the kernel keeps for a system thread: the signals that it blocks, and its name.
-__attribute__((weak)) int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+PRECEDING int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
     static void *known;
     if (set) ecs_stay_home();
     return ((int (*)(int, const sigset_t *, sigset_t *))ecs_original(&known, "pthread_sigmask", NULL))(how, set, old);
 }
 
-__attribute__((weak)) int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+PRECEDING int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
     static void *known;
     if (set) ecs_stay_home();
     return ((int (*)(int, const sigset_t *, sigset_t *))ecs_original(&known, "sigprocmask", NULL))(how, set, old);
 }
 
-__attribute__((weak)) int pthread_setname_np(pthread_t thread, const char *name) {
+PRECEDING int pthread_setname_np(pthread_t thread, const char *name) {
     static void *known;
     if (pthread_equal(thread, pthread_self())) ecs_go_home();
     return ((int (*)(pthread_t, const char *))ecs_original(&known, "pthread_setname_np", NULL))(thread, name);
 }
 
-__attribute__((weak)) int pthread_getname_np(pthread_t thread, char *name, size_t size) {
+PRECEDING int pthread_getname_np(pthread_t thread, char *name, size_t size) {
     static void *known;
     if (pthread_equal(thread, pthread_self())) ecs_go_home();
     return ((int (*)(pthread_t, char *, size_t))ecs_original(&known, "pthread_getname_np", NULL))(thread, name, size);

@@ -107,6 +107,7 @@ static int take(pthread_mutex_t *mutex, bool is_seen) {
     if (ecs_current())
         while ((result = try_lock(mutex)) == EBUSY && ecs_wait(lock_of(mutex), INT64_MAX)) {}
     // Only a thread outside can release it.
+    go_home_for(mutex);
     if (result == EBUSY) result = ((on_mutex *)ecs_original(&known, "pthread_mutex_lock", NULL))(mutex);
     if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
     return result;
@@ -242,6 +243,7 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
         if (result != EBUSY) return result;
         if (ecs_now() >= deadline) return ETIMEDOUT;
     }
+    go_home_for(mutex);
     return ((function *)ecs_original(&known, "pthread_mutex_timedlock", NULL))(mutex, date);
 }
 

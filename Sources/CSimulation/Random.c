@@ -30,7 +30,7 @@ NO_SANITIZER __attribute__((weak)) long syscall(long number, ...) {
     if (number == SYS_gettid && ecs_own_number()) return ecs_own_number();
     // Locks that inherit priorities: the kernel compares their owner with the system thread.
     if (number == SYS_futex) {
-        long use = words[1] & FUTEX_CMD_MASK;
+        int use = (int)words[1] & FUTEX_CMD_MASK;
         if ((use >= FUTEX_LOCK_PI && use <= FUTEX_TRYLOCK_PI) || use >= FUTEX_WAIT_REQUEUE_PI) ecs_go_home();
     }
     void *real = __atomic_load_n(&real_syscall, __ATOMIC_RELAXED);

@@ -43,6 +43,8 @@ struct ecs_token {
     ecs_token *carrier;
     // Whether only its own system thread may run it, and that one only it.
     bool stays;
+    // The signals that its system thread blocks when it does not rest.
+    uint64_t mask;
 };
 
 ecs_token *ecs_token_new(void) { return calloc(1, sizeof(ecs_token)); }
@@ -214,7 +216,17 @@ NO_SANITIZER long ecs_own_number(void) { return number; }
 // What ran here before is saved now.
 NO_SANITIZER static void settle(ecs_token *last) {
     // It was passed before it was saved: its own system thread continues it.
-    if (last && !replace(last, running, parked)) call(last);
+    if (!replace(last, running, parked)) call(last);
+}
+
+NO_SANITIZER static void set_mask(const uint64_t *mask, uint64_t *old) {
+    in_kernel(SYS_rt_sigprocmask, (void *)SIG_SETMASK, (long)mask, (long)old, sizeof *mask);
+}
+
+uint64_t ecs_signal_mask(void) {
+    uint64_t mask = 0;
+    set_mask(NULL, &mask);
+    return mask;
 }
 
 // The system thread of a token rests here, on a stack of its own, until it is to continue its own
@@ -222,27 +234,41 @@ NO_SANITIZER static void settle(ecs_token *last) {
 // C library is called, which may set `errno`, and no handler of a signal may run. The library's own
 // signals are for all threads, and are let through.
 NO_SANITIZER static void rest(ecs_token *last) {
-    // 32 to 34 are the C library's own.
+#ifdef __GLIBC__
+    static const uint64_t signals = ~(3ull << 31);
+#else
     static const uint64_t signals = ~(7ull << 31);
+#endif
     ecs_token *own = adopted;
     for (;;) {
+        set_mask(&signals, &own->mask);
         settle(last);
-        uint64_t mask;
-        in_kernel(SYS_rt_sigprocmask, (void *)SIG_SETMASK, (long)&signals, (long)&mask, sizeof mask);
         for (uint32_t state; (state = __atomic_load_n(&own->state, __ATOMIC_SEQ_CST)) != called;)
             in_kernel(SYS_futex, &own->state, FUTEX_WAIT_PRIVATE, state, 0);
-        in_kernel(SYS_rt_sigprocmask, (void *)SIG_SETMASK, (long)&mask, 0, sizeof mask);
         own->carrier = own;
         __atomic_store_n(&own->state, running, __ATOMIC_SEQ_CST);
         last = ecs_exchange(&own->resting, own->stack, own->pointer, NULL);
     }
 }
 
-void ecs_token_adopt(ecs_token *token) {
+// Saves the calling thread and continues what is at `stack`; returns when the thread is continued:
+// in place of another one, or by its own system thread, which has rested.
+NO_SANITIZER static void leave_for(ecs_token *token, void *stack, uintptr_t pointer) {
+    ecs_token *last = ecs_exchange(&token->stack, stack, pointer, token);
+    if (last) settle(last);
+    else set_mask(&token->mask, NULL);
+}
+
+NO_SANITIZER static void leave_for_rest(ecs_token *token) {
+    ecs_token *carrier = token->carrier;
+    leave_for(token, carrier->resting, carrier->pointer);
+}
+
+void ecs_token_adopt(ecs_token *token, uint64_t mask) {
     // Only `rest` runs on it, and the C library's own handlers.
     enum { size = 1 << 16 };
     if (!ecs_may_exchange() || !(token->memory = malloc(size))) return;
-    adopted = token;
+    set_mask(&mask, NULL);
     number = syscall(SYS_gettid);
     token->pointer = thread_pointer();
     // Aligned to sixteen bytes where `ecs_begin` begins.
@@ -254,15 +280,15 @@ void ecs_token_adopt(ecs_token *token) {
     words[at_return] = (uintptr_t)ecs_begin;
     token->resting = words;
     token->carrier = token;
+    adopted = token;
 }
 
 NO_SANITIZER void ecs_go_home(void) {
     ecs_token *token = adopted;
     if (!token || token->carrier == token) return;
-    // Its own system thread continues here.
-    ecs_token *carrier = token->carrier;
+    // Its own system thread continues here. Nothing else passes the token of a thread that runs.
     __atomic_store_n(&token->state, passed, __ATOMIC_SEQ_CST);
-    ecs_exchange(&token->stack, carrier->resting, carrier->pointer, token);
+    leave_for_rest(token);
 }
 
 void ecs_stay_home(void) {
@@ -274,7 +300,8 @@ void ecs_stay_home(void) {
 void ecs_token_leave(ecs_token *token) {
     if (!token->carrier) return;
     ecs_go_home();
-    adopted = token->carrier = NULL;
+    adopted = NULL;
+    token->carrier = NULL;
     free(token->memory);
 }
 
@@ -284,10 +311,8 @@ void ecs_forget_token(void) {
 }
 
 void ecs_token_wait(ecs_token *token) {
-    ecs_token *carrier = token->carrier;
-    if (!carrier) return wait_in_kernel(token);
-    if (replace(token, passed, running)) return;
-    settle(ecs_exchange(&token->stack, carrier->resting, carrier->pointer, token));
+    if (!token->carrier) return wait_in_kernel(token);
+    if (!replace(token, passed, running)) leave_for_rest(token);
 }
 
 void ecs_token_change(ecs_token *from, ecs_token *to) {
@@ -296,13 +321,14 @@ void ecs_token_change(ecs_token *from, ecs_token *to) {
         return ecs_token_wait(from);
     }
     to->carrier = from->carrier;
-    settle(ecs_exchange(&from->stack, to->stack, to->pointer, from));
+    leave_for(from, to->stack, to->pointer);
 }
 #else
 bool ecs_may_exchange(void) { return false; }
 NO_SANITIZER long ecs_own_number(void) { return 0; }
 NO_SANITIZER void ecs_go_home(void) {}
-void ecs_token_adopt(ecs_token *token) { (void)token; }
+uint64_t ecs_signal_mask(void) { return 0; }
+void ecs_token_adopt(ecs_token *token, uint64_t mask) { (void)token, (void)mask; }
 void ecs_token_leave(ecs_token *token) { (void)token; }
 NO_SANITIZER void ecs_token_wait(ecs_token *token) { wait_in_kernel(token); }
 NO_SANITIZER void ecs_token_change(ecs_token *from, ecs_token *to) {

@@ -350,8 +350,11 @@ void ecs_token_wait(ecs_token *_Nonnull token);
 /// both are adopted, the caller's system thread continues the other thread.
 void ecs_token_change(ecs_token *_Nonnull from, ecs_token *_Nonnull to);
 /// Makes the calling thread the one of the token, which other system threads may run; until it
-/// leaves, on its own system thread again.
-void ecs_token_adopt(ecs_token *_Nonnull token);
+/// leaves, on its own system thread again. It blocks the signals of `mask`, as each thread of the
+/// search does: its creator may block others.
+void ecs_token_adopt(ecs_token *_Nonnull token, uint64_t mask);
+/// The signals that the calling thread blocks; zero where threads do not adopt tokens.
+uint64_t ecs_signal_mask(void);
 void ecs_token_leave(ecs_token *_Nonnull token);
 /// Whether one system thread can run what others have adopted: the platform and the processor can,
 /// no debugger runs the program, and the environment does not forbid it.

@@ -18,15 +18,17 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     private(set) var thread: SimulatedThread?
     private(set) var scheduler: SimulationScheduler?
     private var isAbandoned = false
-    /// The one that continues when this one has nothing more to run.
+    /// What continues when this one has nothing more to run: another host, or the thread of its
+    /// search.
     private var successor: HostThread?
+    private var endedSearch: HostThreads?
     /// Whether it is looking up the holder of a lock.
     var isLooking = false
     /// Makes the waker's earlier writes visible to the woken thread.
     private let wakes = Edge()
 
     /// Starts the system thread, which waits for its first simulated thread.
-    init(processor: Int) {
+    init(processor: Int, blocking signals: UInt64) {
         let started = Signal()
         let systemThread = Thread { [self] in
             ecs_pin(UInt32(processor))
@@ -36,7 +38,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             ecs_use_signal_stack()
             // This closure retains the host until it sets the pointer to nil, below.
             unsafe ecs_set_current(Unmanaged.passUnretained(self).toOpaque())
-            schedulerToken.adopt()
+            schedulerToken.adopt(blocking: signals)
             SimulationHooks.simulating(self) {
                 started.happen()
                 while runNext() {}
@@ -79,6 +81,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if isAbandoned { Self.endCurrent() }
     }
 
+    /// Lets the thread of the search continue when this one has nothing more to run.
+    func end(_ search: HostThreads) { endedSearch = search }
+
     /// Lets another host run, and waits until this thread may run.
     func change(to other: HostThread) {
         schedulerToken.change(to: other.schedulerToken)
@@ -118,7 +123,10 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
         if let successor {
             schedulerToken.change(to: successor.schedulerToken)
         } else {
+            // Just before the wait: from now on the search may pass this host's token.
+            endedSearch?.searchToken.pass()
             schedulerToken.wait()
+            endedSearch = nil
         }
         var next = self.thread
         let isDismissed = scheduler == nil

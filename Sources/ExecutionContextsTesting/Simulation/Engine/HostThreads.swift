@@ -41,6 +41,7 @@ final class HostThreads: @unchecked Sendable {
     let taskLease = TaskLease()
     private var numbers: Set<UInt32> = []
     private let processor: Int
+    private var signals: UInt64 = 0
     private let stepTotal = Atomic(0)
     private let current = Atomic(0)
     private let missedChanges = Atomic(0)
@@ -94,14 +95,16 @@ final class HostThreads: @unchecked Sendable {
         taskLease.giveUp()
     }
 
-    /// Pins the calling thread to the processor of the host threads.
-    func pin() {
+    /// Makes the calling thread the search's own: it is pinned to the processor of the host
+    /// threads, and they block the signals that it blocks.
+    func begin() {
         ecs_pin(UInt32(processor))
+        signals = ecs_signal_mask()
     }
 
     func takeFree() -> HostThread {
         if let host = idle.popLast() { return host }
-        let host = HostThread(processor: processor)
+        let host = HostThread(processor: processor, blocking: signals)
         numbers.insert(host.identifier)
         return host
     }

@@ -24,8 +24,8 @@ internal import ExecutionContexts
     }
 
     /// Makes the calling thread the owner. From now until `leave`, the system threads of other
-    /// owners may run it.
-    borrowing func adopt() { unsafe ecs_token_adopt(token) }
+    /// owners may run it. It blocks the signals of the search's thread.
+    borrowing func adopt(blocking signals: UInt64) { unsafe ecs_token_adopt(token, signals) }
 
     borrowing func leave() { unsafe ecs_token_leave(token) }
 

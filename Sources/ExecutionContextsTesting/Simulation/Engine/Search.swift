@@ -18,10 +18,10 @@ final class Search: Sendable {
         self.settings = settings
         self.body = body
         hosts = HostThreads(isOver: settings.isOver)
-        let limit = settings.limit.map {
-            ContextInstant(nanoseconds: 0).advanced(by: $0).nanoseconds
-        }
-        deadline = limit.map { [start] in start + $0 } ?? .max
+        deadline =
+            settings.limit.map { [start] limit in
+                ContextInstant(nanoseconds: start).advanced(by: limit).nanoseconds
+            } ?? .max
     }
 
     /// Whether the search may run another schedule.
@@ -82,15 +82,16 @@ final class Search: Sendable {
         _ = ecs_put_back_hooks()
         hosts.register()
         defer { hosts.unregister() }
+        SearchBudget.shared.begin(at: start)
+        defer { SearchBudget.shared.end(at: MonotonicClock.nanoseconds) }
         startThread { [self] in
-            hosts.pin()
+            hosts.begin()
             let report = token.map(replay) ?? explore()
             printUncontrolled(report)
             result.withLock { $0 = report }
             settings.isOver.happen()
         }
         let clock = ContinuousClock()
-        defer { SearchBudget.shared.add(.nanoseconds(MonotonicClock.nanoseconds - start)) }
         var stillness = Stillness(patience: settings.patience, stepCount: hosts.stepCount)
         var last = clock.now
         while !settings.isOver.wait(count: 1, atMost: stillness.interval) {

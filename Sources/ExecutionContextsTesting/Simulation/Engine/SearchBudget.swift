@@ -1,34 +1,56 @@
 internal import ExecutionContexts
 internal import Foundation
 
-/// The time that all searches of the process take together, for an environment that limits it.
+/// The time that the searches of the process take together, for an environment that limits it.
 final class SearchBudget: Sendable {
     static let shared = SearchBudget()
 
     /// How many schedules a search tries that begins when the time is used up.
     private static let least = 10
+    /// Less time than such a search takes.
+    private static let negligible = Duration.milliseconds(20)
 
+    /// Time in which several searches run counts once.
     private struct State {
-        var used = Duration.zero
+        var used: Int64 = 0
+        var runningCount = 0
+        /// Since when searches run.
+        var start: Int64 = 0
         var isReported = false
+
+        func used(at now: Int64) -> Duration {
+            .nanoseconds(runningCount == 0 ? used : used + now - start)
+        }
     }
     private let state = Locked(State())
 
-    /// Counts the time of a search that has ended.
-    func add(_ time: Duration) { state.withLock { $0.used += time } }
+    /// A search begins, now, by the system's monotonic clock.
+    func begin(at now: Int64) {
+        state.withLock { state in
+            if state.runningCount == 0 { state.start = now }
+            state.runningCount += 1
+        }
+    }
+
+    func end(at now: Int64) {
+        state.withLock { state in
+            state.runningCount -= 1
+            if state.runningCount == 0 { state.used += now - state.start }
+        }
+    }
 
     /// Limits a search that is about to begin.
     func limit(_ settings: inout Settings, to budget: Duration) {
         let (left, isFirst) = state.withLock { state in
-            let left = budget - state.used
-            defer { state.isReported = state.isReported || left <= .zero }
-            return (left, !state.isReported)
+            let left = budget - state.used(at: MonotonicClock.nanoseconds)
+            let isFirst = left < Self.negligible && !state.isReported
+            if isFirst { state.isReported = true }
+            return (left, isFirst)
         }
-        guard left <= .zero else {
+        guard left < Self.negligible else {
             settings.limit = min(settings.limit ?? left, left)
             return
         }
-        settings.limit = nil
         settings.schedules = min(settings.schedules, Self.least)
         guard isFirst else { return }
         let text =

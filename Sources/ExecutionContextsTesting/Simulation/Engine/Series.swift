@@ -42,7 +42,7 @@ final class Series {
         }
         isOver = true
         search.hosts.free(host)
-        search.hosts.searchToken.pass()
+        host.end(search.hosts)
         return nil
     }
 

@@ -162,7 +162,8 @@ extension SimulationScheduler {
     func isOver(_ lock: SystemLock, _ thread: SimulatedThread) -> Bool {
         switch lock.kind {
         // A thread outside may have taken it meanwhile: then the system has to wait.
-        case ecs_mutex: !lock.isTaken || holder(of: lock, for: thread) == nil
+        case ecs_mutex:
+            !lock.isTaken || thread.deadline == .max && holder(of: lock, for: thread) == nil
         case ecs_condition, ecs_expectation: thread.isSignalled
         default: holder(of: lock, for: thread) == nil
         }

@@ -22,6 +22,7 @@ struct ExchangedThreadTests {
         /// The number of the thread; the C library is asked, whose function Swift does not import.
         static func number() -> pid_t {
             let function = unsafe dlsym(dlopen(nil, RTLD_NOW), "gettid")
+            // Unsafe: the C library declares it with this type.
             return unsafe unsafeBitCast(function, to: (@convention(c) () -> pid_t).self)()
         }
 

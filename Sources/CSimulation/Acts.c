@@ -20,10 +20,12 @@ static void announce(ecs_act act, const void *caller, const void *task) {
     if (ecs_current() && ecs_locks_for_program(caller)) ecs_will_act(act, task);
 }
 
-__attribute__((used)) static void report(ecs_act act, const void *caller) __asm__("ecs_report_act");
-static void report(ecs_act act, const void *caller) {
-    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act);
+__attribute__((used)) static void report_result(ecs_act act, const void *caller, ecs_yield yield) __asm__("ecs_report_act");
+static void report_result(ecs_act act, const void *caller, ecs_yield yield) {
+    if (ecs_current() && ecs_locks_for_program(caller)) ecs_did_act(act, yield);
 }
+
+static void report(ecs_act act, const void *caller) { report_result(act, caller, (ecs_yield){NULL, NULL}); }
 
 typedef SWIFT_CALL void *init_continuation(void *context, size_t flags);
 init_continuation swift_continuation_init;
@@ -66,35 +68,48 @@ __attribute__((weak)) SWIFT_CALL void swift_continuation_throwingResumeWithError
 // are in up to four registers for addresses and four for numbers. The registers for `self` and for
 // an error are preserved by functions of C. The task that is cancelled is the first argument, or in
 // the memory of `self`; who calls the function keeps it. A cancellation calls handlers, so it is
-// announced as well: before them.
+// announced as well: before them. The caller of a yield passes the address for the result, and the
+// type of the stream's continuation as the last argument.
 #if defined(__x86_64__)
 #define TASK_IN_ARGUMENT "mov %rdi, %r10\n"
 #define TASK_IN_SELF "mov (%r13), %r10\n"
 #define NO_TASK "xor %r10d, %r10d\n"
+#define NO_RESULT "xor %r11d, %r11d\n"
+#define RESULT "mov %rax, %r11\n"
+#define NO_TYPE "xor %r10d, %r10d\n"
+#define TYPE_IN_FIRST "mov %rdi, %r10\n"
+#define TYPE_IN_SECOND "mov %rsi, %r10\n"
 #define ANNOUNCE(act) \
     "push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n push %r9\n" \
     "mov $" act ", %edi\n mov 8(%rbp), %rsi\n mov -8(%rbp), %rdx\n call ecs_announce_act\n" \
     "pop %r9\n pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n"
-#define CALL_AND_REPORT(original, act, task, before) \
-    "push %rbp\n mov %rsp, %rbp\n" task "push %r10\n push %r10\n" before "call *" original "(%rip)\n" \
+#define CALL_AND_REPORT(original, act, task, result, type, before) \
+    "push %rbp\n mov %rsp, %rbp\n" task "push %r10\n" result "push %r11\n" type "push %r10\n push %r10\n" \
+    before "call *" original "(%rip)\n" \
     "push %rax\n push %rdx\n push %rcx\n push %r8\n sub $64, %rsp\n" \
     "movups %xmm0, (%rsp)\n movups %xmm1, 16(%rsp)\n movups %xmm2, 32(%rsp)\n movups %xmm3, 48(%rsp)\n" \
-    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n call ecs_report_act\n" \
+    "mov $" act ", %edi\n mov 8(%rbp), %rsi\n mov -16(%rbp), %rdx\n mov -24(%rbp), %rcx\n call ecs_report_act\n" \
     "movups (%rsp), %xmm0\n movups 16(%rsp), %xmm1\n movups 32(%rsp), %xmm2\n movups 48(%rsp), %xmm3\n" \
     "add $64, %rsp\n pop %r8\n pop %rcx\n pop %rdx\n pop %rax\n leave\n ret\n"
 #elif defined(__aarch64__)
 #define TASK_IN_ARGUMENT "mov x17, x0\n"
 #define TASK_IN_SELF "ldr x17, [x20]\n"
 #define NO_TASK "mov x17, #0\n"
+#define NO_RESULT "mov x16, #0\n"
+#define RESULT "mov x16, x8\n"
+#define NO_TYPE "mov x17, #0\n"
+#define TYPE_IN_FIRST "mov x17, x0\n"
+#define TYPE_IN_SECOND "mov x17, x1\n"
 #define ANNOUNCE(act) \
     "stp x0, x1, [sp, #-64]!\n stp x2, x3, [sp, #16]\n stp x4, x5, [sp, #32]\n stp x6, x7, [sp, #48]\n" \
-    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-16]\n bl ecs_announce_act\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-8]\n bl ecs_announce_act\n" \
     "ldp x6, x7, [sp, #48]\n ldp x4, x5, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #64\n"
-#define CALL_AND_REPORT(original, act, task, before) \
-    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" task "str x17, [sp, #-16]!\n" before \
+#define CALL_AND_REPORT(original, act, task, result, type, before) \
+    "stp x29, x30, [sp, #-16]!\n mov x29, sp\n" task result "stp x16, x17, [sp, #-16]!\n" \
+    type "str x17, [sp, #-16]!\n" before \
     "adrp x16, " original "\n ldr x16, [x16, :lo12:" original "]\n blr x16\n" \
     "stp x0, x1, [sp, #-96]!\n stp x2, x3, [sp, #16]\n stp q0, q1, [sp, #32]\n stp q2, q3, [sp, #64]\n" \
-    "mov w0, #" act "\n ldr x1, [x29, #8]\n bl ecs_report_act\n" \
+    "mov w0, #" act "\n ldr x1, [x29, #8]\n ldr x2, [x29, #-16]\n ldr x3, [x29, #-32]\n bl ecs_report_act\n" \
     "ldp q2, q3, [sp, #64]\n ldp q0, q1, [sp, #32]\n ldp x2, x3, [sp, #16]\n ldp x0, x1, [sp], #96\n" \
     "mov sp, x29\n ldp x29, x30, [sp], #16\n ret\n"
 #endif
@@ -117,28 +132,28 @@ _Static_assert(ecs_resumes == 0 && ecs_cancels == 1 && ecs_cancels_group == 2 &&
 #define BEFORE_FINISHES ""
 
 #define EACH_FUNCTION(of) \
-    of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK) \
-    of(checked_throw, "$sScC6resume8throwingyq_n_tF", RESUMES, NO_TASK) \
-    of(task_cancel, "$sScT6cancelyyF", CANCELS, TASK_IN_ARGUMENT) \
-    of(current_cancel, "$sSct6cancelyyF", CANCELS, TASK_IN_SELF) \
-    of(group_cancel, "$sScG9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
-    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
-    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
-    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK) \
-    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS, NO_TASK) \
-    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS, NO_TASK) \
-    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS, NO_TASK) \
-    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES, NO_TASK) \
-    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS, NO_TASK) \
+    of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(checked_throw, "$sScC6resume8throwingyq_n_tF", RESUMES, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(task_cancel, "$sScT6cancelyyF", CANCELS, TASK_IN_ARGUMENT, NO_RESULT, NO_TYPE) \
+    of(current_cancel, "$sSct6cancelyyF", CANCELS, TASK_IN_SELF, NO_RESULT, NO_TYPE) \
+    of(group_cancel, "$sScG9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
+    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
+    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS, NO_TASK, RESULT, NO_TYPE) \
+    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES, NO_TASK, NO_RESULT, NO_TYPE) \
+    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
     of(throwing_stream_yield_with, \
-       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS, NO_TASK) \
-    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS, NO_TASK) \
-    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES, NO_TASK)
+       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
+    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS, NO_TASK, RESULT, TYPE_IN_FIRST) \
+    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES, NO_TASK, NO_RESULT, NO_TYPE)
 
-#define DEFINE(name, symbol, act, task) \
+#define DEFINE(name, symbol, act, task, result, type) \
     __attribute__((used)) static void *original_##name __asm__("ecs_original_" #name); \
     __attribute__((weak, naked)) void ecs_act_##name(void) __asm__(symbol); \
-    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task, BEFORE_##act)); }
+    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task, result, type, BEFORE_##act)); }
 EACH_FUNCTION(DEFINE)
 
 _Noreturn static void is_missing(void) {
@@ -149,7 +164,7 @@ _Noreturn static void is_missing(void) {
 
 // Before any function of the program runs.
 __attribute__((constructor(101))) static void find_originals(void) {
-#define FIND(name, symbol, act, task) \
+#define FIND(name, symbol, act, task, result, type) \
     original_##name = dlsym(RTLD_NEXT, symbol); \
     if (!original_##name) original_##name = (void *)is_missing;
     EACH_FUNCTION(FIND)

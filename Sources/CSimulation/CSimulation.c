@@ -69,7 +69,7 @@ void ecs_did_signal(ecs_lock condition, bool to_all) {
     if (current) simulator.did_signal(current, condition, to_all);
 }
 
-void ecs_did_create(const void *task, const void *frame) {
+void ecs_did_create(const void *task, const void *context, const void *frame) {
     if (!current || once_depth) return;
     uintptr_t callers[most_callers];
     size_t count = 0;
@@ -81,7 +81,7 @@ void ecs_did_create(const void *task, const void *frame) {
         // A bit flags the frame of an async function.
         at = *(const uintptr_t *)at & ~((uintptr_t)1 << 60);
     }
-    simulator.did_create(current, task, callers, count);
+    simulator.did_create(current, task, context, callers, count);
 }
 
 void ecs_did_meet(void *simulation, ecs_outside_use use) {
@@ -92,8 +92,8 @@ void ecs_will_act(ecs_act act, const void *task) {
     if (current && !once_depth) simulator.will_act(current, act, task);
 }
 
-void ecs_did_act(ecs_act act) {
-    if (current && !once_depth) simulator.did_act(current, act);
+void ecs_did_act(ecs_act act, ecs_yield yield) {
+    if (current && !once_depth) simulator.did_act(current, act, yield);
 }
 
 void ecs_did_make_continuation(const void *task) {

@@ -59,6 +59,12 @@ extern SWIFT_CALL uint64_t swift_task_getJobTaskId(void *job);
 
 /// Whether the calling thread is testing the layout of tasks; the test then owns the job.
 bool ecs_layout_test_takes(void *job);
+/// What the test has seen of a task that waits for another one, and of one that began with this
+/// context and has thrown an error of this type.
+void ecs_learn_waits(const void *task, const void *awaited);
+void ecs_learn_errors(const void *context, const void *type);
+/// The context of a task that has not begun.
+const void *ecs_first_context(const void *task);
 /// Whether the test has found the known layout.
 bool ecs_may_read_tasks(void);
 
@@ -96,9 +102,9 @@ bool ecs_sleep(int64_t nanoseconds);
 /// Writes random numbers of the schedule; returns false where the system has to.
 bool ecs_fill(void *bytes, size_t count);
 
-/// Notifies the simulation of a task that the calling thread created; `frame` is a frame of that
-/// thread.
-void ecs_did_create(const void *task, const void *frame);
+/// Notifies the simulation of a task that the calling thread created, and that begins with this
+/// context; `frame` is a frame of that thread.
+void ecs_did_create(const void *task, const void *context, const void *frame);
 
 /// Notifies a simulation, if there is one, of what it does not control.
 void ecs_did_meet(void *simulation, ecs_outside_use use);
@@ -106,7 +112,7 @@ void ecs_did_meet(void *simulation, ecs_outside_use use);
 /// Notifies the simulation of what the calling thread has done to other tasks; `task` is the one
 /// that it has cancelled, or NULL. Does nothing outside of simulations.
 void ecs_will_act(ecs_act act, const void *task);
-void ecs_did_act(ecs_act act);
+void ecs_did_act(ecs_act act, ecs_yield yield);
 
 /// The calling thread made a continuation of its task; it is about to resume one of a task, which
 /// it must not if that is false.

@@ -92,7 +92,7 @@ __attribute__((weak)) SWIFT_CALL new_task swift_task_create(
     size_t flags, void *options, const void *type, void *function, void *context) {
     static void *known;
     new_task task = ((ecs_create *)ecs_original(&known, "swift_task_create", NULL))(flags, options, type, function, context);
-    ecs_did_create(task.task, __builtin_frame_address(0));
+    ecs_did_create(task.task, task.context, __builtin_frame_address(0));
     return task;
 }
 
@@ -108,7 +108,7 @@ __attribute__((weak)) SWIFT_CALL void swift_asyncLet_begin(
     ((ecs_begin_async_let *)ecs_original(&known, "swift_asyncLet_begin", NULL))(
         record, options, type, function, context, result);
     const void *task = ecs_swap_taken(outer);
-    if (task && ecs_is_task(task)) ecs_did_create(task, __builtin_frame_address(0));
+    if (task && ecs_is_task(task)) ecs_did_create(task, ecs_first_context(task), __builtin_frame_address(0));
 }
 #endif
 
@@ -285,8 +285,23 @@ PRECEDING int usleep(useconds_t microseconds) {
     return ((int (*)(useconds_t))ecs_original(&known, "usleep", NULL))(microseconds);
 }
 
+// Foundation's C code spins on its own locks with `sleep(0)`. A thread outside holds such a lock
+// for an instant, and the schedule must not depend on that: it is awaited in real time, for some
+// 0.1 s. Whatever holds it longer is a paused thread of the simulation, which a simulated sleep
+// lets run.
+static bool awaits_outside(unsigned seconds, const void *caller) {
+    enum { most_spins = 1000 };
+    static ECS_THREAD_LOCAL unsigned spins;
+    static void *known;
+    if (seconds || !ecs_current() || !contains(at_foundation, caller) || ++spins % most_spins == 0) return false;
+    struct timespec moment = {0, 50000};
+    ((int (*)(const struct timespec *, struct timespec *))ecs_original(&known, "nanosleep", NULL))(&moment, NULL);
+    return true;
+}
+
 PRECEDING unsigned sleep(unsigned seconds) {
     static void *known;
+    if (awaits_outside(seconds, __builtin_return_address(0))) return 0;
     if (ecs_current() && !is_dispatch(__builtin_return_address(0)) && ecs_sleep((int64_t)seconds * 1000000000)) return 0;
     return ((unsigned (*)(unsigned))ecs_original(&known, "sleep", NULL))(seconds);
 }

@@ -57,15 +57,18 @@ static bool ends(const void *task) {
     return ecs_has_ended(task) && !ecs_is_running(task);
 }
 
-// Checks a task that waits for its `async let`, yields, and ends.
-static bool knows_parts(void *task) {
+// Checks a task that waits for its `async let`, which throws, yields, and ends.
+static bool knows_parts(void *task, const void *error) {
     enum { search = 1, record = 2 };
     if (next() != task || !is_new(task) || ecs_is_async_let(task)) return false;
     ecs_set_owner(task, search, record);
     run(task);
     void *child = next();
     if (!child || !is_new(child) || !ecs_is_async_let(child) || ecs_is_running(task)) return false;
+    ecs_learn_waits(task, child);
+    const void *first_context = ecs_first_context(child);
     run(child);
+    ecs_learn_errors(first_context, error);
     if (next() != task) return false;
     run(task);
     void *resumption = next();
@@ -103,6 +106,7 @@ static bool knows_drain(void *task, void *actor) {
 typedef struct {
     void *(*make)(void);
     void *actor;
+    const void *error;
     bool fits;
 } layout_test;
 
@@ -110,7 +114,7 @@ static void *run_test(void *argument) {
     layout_test *test = argument;
     is_testing = true;
     void *first = test->make();
-    test->fits = knows_parts(first);
+    test->fits = knows_parts(first, test->error);
     run_rest();
     ecs_release(first);
     if (!test->fits) return NULL;
@@ -121,10 +125,10 @@ static void *run_test(void *argument) {
     return NULL;
 }
 
-bool ecs_knows_tasks(void *(*make)(void), void *actor) {
+bool ecs_knows_tasks(void *(*make)(void), void *actor, const void *error) {
     // On a separate thread, which runs no task.
     pthread_t thread;
-    layout_test test = {make, actor, false};
+    layout_test test = {make, actor, error, false};
     if (!pthread_create(&thread, NULL, run_test, &test)) pthread_join(thread, NULL);
     if (test.fits) __atomic_store_n(&is_known, true, __ATOMIC_RELAXED);
     return test.fits;

@@ -139,13 +139,17 @@ package struct FunctionName: Sendable {
     /// "(extension in Main):Store.(load in _5F1E)" is "Store.load".
     private static func withoutContexts(_ path: Substring) -> String {
         var (plain, rest) = ("", path)
-        while let open = rest.firstIndex(of: "("),
-            let close = rest[open...].firstIndex(of: ")"),
-            let middle = rest[open..<close].firstRange(of: " in ")
-        {
+        // The innermost parentheses first: a parameter's type may be private as well.
+        while let close = rest.firstIndex(of: ")"), let open = rest[..<close].lastIndex(of: "(") {
+            let after = rest.index(after: close)
+            guard let middle = rest[open..<close].firstRange(of: " in ") else {
+                plain += rest[..<after]
+                rest = rest[after...]
+                continue
+            }
             plain += rest[..<open]
             let name = rest[rest.index(after: open)..<middle.lowerBound]
-            rest = rest[rest.index(after: close)...]
+            rest = rest[after...]
             if name == "extension" { rest = rest.drop { $0 == ":" } } else { plain += name }
         }
         return plain + rest

@@ -30,6 +30,30 @@ typedef enum { ecs_not_waited, ecs_free, ecs_late, ecs_outside } ecs_end;
 /// What a task does to others.
 typedef enum { ecs_resumes, ecs_cancels, ecs_cancels_group, ecs_yields, ecs_finishes } ecs_act;
 
+/// A yield to a stream: where its result is, and the type of the stream's continuation.
+typedef struct {
+    const void *_Nullable result;
+    const void *const _Nullable *_Nullable continuation;
+} ecs_yield;
+
+/// The cases of that result, in the order of their tags.
+typedef enum { ecs_is_enqueued, ecs_drops_element, ecs_has_finished, ecs_is_unknown } ecs_outcome;
+ecs_outcome ecs_outcome_of(ecs_yield yield);
+
+/// What a suspended task waits for, with the tags of the runtime; of a task, its number.
+typedef enum { ecs_awaits_something, ecs_awaits_task, ecs_awaits_continuation, ecs_awaits_group } ecs_awaited_kind;
+typedef struct {
+    ecs_awaited_kind kind;
+    uint32_t task;
+} ecs_awaited;
+ecs_awaited ecs_awaited_by(const void *_Nonnull task);
+
+bool ecs_task_is_cancelled(const void *_Nonnull task);
+
+/// The type of the error that a task has thrown, which has ended and began with this context; or
+/// NULL.
+const void *_Nullable ecs_thrown_by(const void *_Nonnull task, const void *_Nullable context);
+
 /// What the program does outside of the simulation: it uses Dispatch, or starts a thread.
 typedef enum { ecs_uses_dispatch, ecs_starts_thread } ecs_outside_use;
 
@@ -81,17 +105,18 @@ typedef struct {
     void (*_Nonnull did_miss)(void *_Nonnull simulation);
     /// The task of the calling thread continues on an executor of the program's own.
     void (*_Nonnull will_hand_over)(void *_Nonnull simulation);
-    /// The calling thread created a task; addresses in the functions that created it, innermost
-    /// first.
+    /// The calling thread created a task, which begins with this context; addresses in the
+    /// functions that created it, innermost first.
     void (*_Nonnull did_create)(
-        void *_Nonnull simulation, const void *_Nonnull task, const uintptr_t *_Nonnull callers, size_t count);
+        void *_Nonnull simulation, const void *_Nonnull task, const void *_Nullable context,
+        const uintptr_t *_Nonnull callers, size_t count);
     /// The calling thread does something that the simulation does not control.
     void (*_Nonnull did_meet)(void *_Nonnull simulation, ecs_outside_use use);
     /// The calling thread is about to cancel this task, or those of a group, which calls handlers.
     void (*_Nonnull will_act)(void *_Nonnull simulation, ecs_act act, const void *_Nullable task);
     /// The calling thread has resumed a continuation, cancelled tasks, yielded to a stream or
     /// finished it.
-    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act);
+    void (*_Nonnull did_act)(void *_Nonnull simulation, ecs_act act, ecs_yield yield);
     /// The calling thread made a continuation of its task; it is about to resume one of a task,
     /// which may have ended: false if that one was resumed before.
     void (*_Nonnull did_make_continuation)(void *_Nonnull simulation, const void *_Nonnull task);
@@ -173,8 +198,10 @@ typedef struct {
 ///
 /// Tests two tasks that `make` returns, and an idle actor. After `ecs_install`.
 ///
-/// Each task waits for an `async let`, yields once, and ends. `make` returns it retained.
-bool ecs_knows_tasks(void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor);
+/// Each task waits for an `async let` that throws an error of this type, yields once, and ends.
+/// `make` returns it retained.
+bool ecs_knows_tasks(
+    void *_Nonnull (*_Nonnull make)(void), void *_Nonnull actor, const void *_Nonnull error);
 
 /// Installs the hooks, once in a process. Threads outside of simulations are not affected.
 ///

@@ -22,6 +22,33 @@ struct PlainOutsideTests {
         (try? await context.run { true }) == true
     }
 
+    /// Reads a setting, under a lock of Foundation's C code on which threads spin.
+    private static func readSetting() { _ = UserDefaults.standard.string(forKey: "setting") }
+
+    @Test(.systemIsSimulated)
+    func `Law 33: a lock of Foundation that threads outside take does not change a schedule`()
+        async
+    {
+        await offThePool {
+            let (isOver, outside) = (Box(false), DispatchGroup())
+            for _ in 0..<3 {
+                outside.enter()
+                Thread.detachNewThread {
+                    while !isOver.value { Self.readSetting() }
+                    outside.leave()
+                }
+            }
+            let report = search("settings", schedules: 300, ignoring: [.vacuous]) { sim in
+                for name in ["alice", "bob"] {
+                    sim.spawn(name) { for _ in 0..<20 { Self.readSetting() } }
+                }
+            }
+            #expect(report.failure == nil, "\(report)")
+            isOver.value = true
+            outside.wait()
+        }
+    }
+
     @Test func `Law 33: an object that a condition keeps may use a shared view when it is freed`()
         async
     {

@@ -253,7 +253,7 @@ struct PlainTaskActTests {
             if await reader.value != 1 { throw Unwritten() }
         }
         let story = report.failure?.trace.joined(separator: "\n") ?? ""
-        #expect(story.contains("yields to a stream"), "\(report)")
+        #expect(story.contains("yields an element"), "\(report)")
         #expect(story.contains("'reader'"), "\(report)")
     }
 }

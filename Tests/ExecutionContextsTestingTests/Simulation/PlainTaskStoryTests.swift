@@ -70,6 +70,18 @@ struct PlainTaskStoryTests {
         #expect(rows.contains("cancels 'task 2'"), "\(failure)")
     }
 
+    @Test func `A task that something else cancels is told as cancelled, once`() async throws {
+        let failure = try await failure {
+            // Cancelled where its scope ends.
+            async let _: Void = {
+                await Task.yield()
+                await Task.yield()
+            }()
+        }
+        #expect(
+            failure.trace.joined().components(separatedBy: "(cancelled)").count == 2, "\(failure)")
+    }
+
     @Test func `What a handler does follows the cancellation`() async throws {
         let failure = try await failure {
             let (elements, source) = AsyncStream.makeStream(of: Int.self)
@@ -105,6 +117,148 @@ struct PlainTaskStoryTests {
         #expect(rows(failure).contains("resumes 'reader'"), "\(failure)")
     }
 
+    @Test func `What a task waits for is told`() async throws {
+        let failure = try await failure {
+            let writer = Task(name: "writer") { await Task.yield() }
+            await Task(name: "reader") { await writer.value }.value
+            await withTaskGroup { group in group.addTask { await Task.yield() } }
+            let (waiters, source) = AsyncStream.makeStream(
+                of: CheckedContinuation<Void, Never>.self)
+            let waiting = Task(name: "waiting") {
+                await withCheckedContinuation { _ = source.yield($0) }
+            }
+            for await waiter in waiters {
+                await Task.yield()
+                waiter.resume()
+                break
+            }
+            await waiting.value
+        }
+        let rows = rows(failure)
+        for text in ["waits for 'writer'", "waits for a task of its group", "waits to be resumed"] {
+            #expect(rows.contains(text), "\(failure)")
+        }
+    }
+
+    @Test func `The error that ends a task is told`() async throws {
+        func tells(_ program: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+            try await failure(program).trace.contains { $0.contains("ends, throwing Missing") }
+        }
+        let task = try await tells { _ = try? await Task { throw Missing() }.value }
+        let child = try await tells {
+            async let child: Void = { throw Missing() }()
+            try? await child
+        }
+        let member = try await tells {
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { throw Missing() }
+                try await group.next()
+            }
+        }
+        #expect(task && child && member)
+        let fine = try await tells {
+            _ = try? await Task { () async throws -> Int in
+                await Task.yield()
+                return 1
+            }.value
+            await Task { await Task.yield() }.value
+            async let child: Int = { () async throws -> Int in 1 }()
+            _ = try? await child
+        }
+        #expect(!fine)
+        let test = try await failure {}
+        #expect(test.trace.contains { $0.contains("ends, throwing Found") }, "\(test)")
+    }
+
+    private struct Missing: Error {}
+
+    /// Their first parts run inside a part of another task.
+    @Test func `Tasks that begin at once are told`() async throws {
+        guard #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) else { return }
+        let failure = try await failure {
+            let fine = Task.immediate(name: "fine") { await Task.yield() }
+            let broken = Task.immediate {
+                await fine.value
+                await Task.yield()
+                throw Missing()
+            }
+            await withDiscardingTaskGroup { group in
+                group.addImmediateTask { await Task.yield() }
+            }
+            _ = try? await broken.value
+            await fine.value
+        }
+        #expect(rows(failure).contains("waits"), "\(failure)")
+    }
+
+    @Test func `What comes of an element is told`() async throws {
+        let lost = "yields an element to a stream that has finished: it is lost"
+        let dropped = "yields an element to a stream that is full: one is dropped"
+        func count(_ text: String, _ program: @escaping @Sendable () -> Void) async throws -> Int {
+            let failure = try await failure {
+                await Task.yield()
+                program()
+            }
+            return rows(failure).components(separatedBy: text).count - 1
+        }
+        for isFinished in [true, false] {
+            let text = isFinished ? lost : dropped
+            let ofNumbers = try await count(text) {
+                let (stream, source) = AsyncStream.makeStream(
+                    of: String.self, bufferingPolicy: .bufferingOldest(0))
+                if isFinished { source.finish() }
+                source.yield("one")
+                source.yield(with: .success("two"))
+                withExtendedLifetime(stream) {}
+            }
+            let ofNothing = try await count(text) {
+                let (stream, source) = AsyncStream.makeStream(
+                    of: Void.self, bufferingPolicy: .bufferingOldest(0))
+                if isFinished { source.finish() }
+                source.yield()
+                withExtendedLifetime(stream) {}
+            }
+            let throwing = try await count(text) {
+                let (stream, source) = AsyncThrowingStream.makeStream(
+                    of: Int.self, bufferingPolicy: .bufferingOldest(0))
+                if isFinished { source.finish() }
+                source.yield(1)
+                source.yield(with: .success(2))
+                withExtendedLifetime(stream) {}
+            }
+            let throwingNothing = try await count(text) {
+                let (stream, source) = AsyncThrowingStream.makeStream(
+                    of: Void.self, bufferingPolicy: .bufferingOldest(0))
+                if isFinished { source.finish() }
+                source.yield()
+                withExtendedLifetime(stream) {}
+            }
+            let counts = [ofNumbers, ofNothing, throwing, throwingNothing]
+            #expect(counts == [2, 1, 2, 1], "\(isFinished ? "finished" : "full")")
+        }
+        let enqueued = try await count("yields an element to a stream<") {
+            let (stream, source) = AsyncStream.makeStream(of: Int.self)
+            source.yield(1)
+            withExtendedLifetime(stream) {}
+        }
+        #expect(enqueued == 1)
+    }
+
+    @Test func `Entering and leaving an actor are told`() async throws {
+        let failure = try await failure {
+            let account = Account()
+            try await account.withdraw(10)
+            await account.wait()
+            await Task(name: "second") { try? await account.withdraw(10) }.value
+        }
+        let rows = rows(failure)
+        for text in [
+            "enters actor 'Account'", "leaves actor 'Account'<", "yields",
+        ] {
+            #expect(rows.contains(text), "\(failure)")
+        }
+    }
+
     @Test func `A step of the program is told`() throws {
         let failure = try #require(
             search("steps") { sim in
@@ -119,6 +273,10 @@ struct PlainTaskStoryTests {
     /// An actor whose check and act are apart.
     private actor Account {
         private var balance = 100
+        func wait() async { await suspend() }
+        private func suspend(isolation: isolated (any Actor)? = #isolation) async {
+            await withCheckedContinuation { waiter in Task { waiter.resume() } }
+        }
         func withdraw(_ amount: Int) async throws {
             guard balance >= amount else { return }
             await Task.yield()
@@ -161,9 +319,12 @@ struct PlainTaskStoryTests {
                 }, "\(number): \(failure)")
         }
         // The page has no columns that break a text.
-        for code in ["await reader.value", "await Task(name: &quot;writer&quot;) {}.value"] {
+        for (task, code) in [
+            ("reader", "await reader.value"),
+            ("writer", "await Task(name: &quot;writer&quot;) {}.value"),
+        ] {
             #expect(failure.page.contains("continues at `\(code)`"), "\(failure.page)")
-            #expect(failure.page.contains("waits at `\(code)`"), "\(failure.page)")
+            #expect(failure.page.contains("waits for '\(task)' at `\(code)`"), "\(failure.page)")
         }
     }
     #endif

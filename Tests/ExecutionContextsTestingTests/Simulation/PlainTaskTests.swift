@@ -29,11 +29,14 @@ struct PlainTaskTests {
         }
         let report = await search("plain account", program)
         #expect(report.failure?.kind == .threw, "\(report)")
+        // The optimizer may dissolve the function by which the actor is re-entered.
+        #if DEBUG
         #expect(
             report.failure?.trace.contains {
                 $0.contains("'alice' awaited") && $0.contains("'bob' ran")
             } == true,
             "\(report)")
+        #endif
         let again = await search("plain account", replay: report.failure?.token, program)
         #expect(again.failure?.kind == .threw, "\(again)")
     }

@@ -37,6 +37,14 @@ struct StoryTests {
             ])
     }
 
+    @Test func `A switch is explained by what it interrupts`() throws {
+        let between = "between \"reads 'count' = 0\" and \"writes 'count': 1 -> 1\" of 'alice'"
+        let text = try failure(["alice", "bob"]).description
+            // A debug build has the lines.
+            .replacing(#/ \(StoryTests.swift:\d+\)/#, with: "")
+        #expect(text.contains("at switch 1, 'bob' runs \(between)"), "\(text)")
+    }
+
     @Test func `An operation of a history is told where it begins, and with its answer`() throws {
         let failure = try #require(
             search("story of operations") { sim in

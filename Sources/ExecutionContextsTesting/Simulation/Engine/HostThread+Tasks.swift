@@ -54,11 +54,16 @@ extension HostThread {
         HiddenFromSanitizer.end()
     }
 
-    /// This thread created a task, in functions with these addresses.
-    func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
+    /// This thread created a task, which begins with this context, in functions with these
+    /// addresses.
+    func didCreate(
+        _ task: TaskJob, beginningWith context: UInt, by callers: UnsafeBufferPointer<UInt>
+    ) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { unsafe scheduler.didCreate(task, by: callers, thread) }
+        if let thread, let scheduler {
+            unsafe scheduler.didCreate(task, beginningWith: context, by: callers, thread)
+        }
         HiddenFromSanitizer.end()
     }
 
@@ -77,10 +82,10 @@ extension HostThread {
     }
 
     /// This thread has affected other tasks.
-    func didAct(_ act: ecs_act) {
+    func didAct(_ act: ecs_act, _ yield: ecs_yield) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { scheduler.didAct(act, thread) }
+        if let thread, let scheduler { unsafe scheduler.didAct(act, yield, thread) }
         HiddenFromSanitizer.end()
     }
 

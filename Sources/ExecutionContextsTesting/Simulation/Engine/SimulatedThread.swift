@@ -121,6 +121,8 @@ final class SimulatedThread: @unchecked Sendable {
     var isInXCTest: Bool { dispatchFrames.last?.queue.isOfXCTest == true }
     /// Whether its task yields, with the end of its job.
     var hasYielded = false
+    /// Whether its task itself yields; for the story.
+    var isYielding = false
     /// Whether it runs tasks, one job after another.
     private(set) var isOfTasks = false
     /// The task that it runs.
@@ -174,7 +176,7 @@ final class SimulatedThread: @unchecked Sendable {
         (operations, run, deadline, isolation) = (0, 0, .max, 0)
         (hasToken, wasWoken, hasYielded, isQueued) = (false, false, false, false)
         (wait, awaited, refused, task, intent) = (.nothing, nil, nil, nil, nil)
-        resumed = []
+        (resumed, isYielding) = ([], false)
     }
 
     /// The number that identifies it in locks and waiters; zero while no system thread runs it.

@@ -276,8 +276,9 @@ final class SimulationScheduler: @unchecked Sendable {
                 thread.operations += 1
                 continue
             }
-            if target != thread.id || target != usual {
-                trace?.didSwitch(from: thread, to: threads[target], isSwitch: target != usual)
+            if target != usual {
+                trace?.didSwitch(
+                    from: thread, to: threads[target], insteadOf: threads[usual])
             }
             hosts.didSwitch(to: target)
             return threads[target]

@@ -9,13 +9,16 @@ final class SimulationTrace {
             signals(String), takes(String), givesUp(String)
         /// A job of a context begins; it may have a label.
         case begins(String, label: String? = nil)
-        /// A part of a task: the actor that it holds, and addresses of its code.
-        case runs(isFirst: Bool, actor: String?, locations: [UInt])
-        /// A part of a task ends at a suspension; addresses of the code that follows.
-        case awaits(locations: [UInt])
-        case yields
-        /// A task ends, which makes those ready that await it.
-        case ends(resuming: [String])
+        case runs(TaskPart)
+        /// A part of a task ends at a suspension: what the task waits for, the actor that it leaves
+        /// meanwhile, and addresses of the code that follows.
+        case awaits(Awaited, leaving: String?, locations: [UInt])
+        case yields(leaving: String?)
+        /// A part of a task ends in an actor, and the task continues elsewhere.
+        case exits(String)
+        /// A task ends with an error of this type, or without one, and makes those ready that await
+        /// it.
+        case ends(throwing: String?, resuming: [String])
         /// The thread creates the task with this number.
         case creates(UInt32)
         case acts(TaskAct)
@@ -37,6 +40,9 @@ final class SimulationTrace {
     /// How many decisions were made.
     var step = 0
     private var all: [(step: Int, thread: String, event: TraceEvent)] = []
+    /// The cancellations whose handlers run, the innermost one last: the threads, and the numbers
+    /// of the cancelled tasks, zero for a group's.
+    private var handlers: [(thread: Int, task: UInt32)] = []
     /// The names of the tasks that have begun, by their numbers.
     private var tasks: [UInt32: String] = [:]
     /// The source locations of the threads involved in the failure.
@@ -58,28 +64,53 @@ final class SimulationTrace {
         if all.count < Self.mostEvents { all.append((step, thread.name, event)) }
         let location =
             switch event {
-            case .runs(_, _, let locations), .awaits(let locations): CallerLocation(at: locations)
-            case .yields, .ends: CallerLocation?.none
+            case .runs(let part): CallerLocation(at: part.locations)
+            case .awaits(_, _, let locations): CallerLocation(at: locations)
+            case .yields, .exits, .ends: CallerLocation?.none
             default: CallerLocation()
             }
         add(.event(thread.name, event, location))
     }
 
     /// Records what a thread has done to other tasks.
-    func add(_ thread: SimulatedThread, did act: ecs_act, resuming names: [String]) {
+    func add(
+        _ thread: SimulatedThread, did act: ecs_act, _ outcome: ecs_outcome,
+        resuming names: [String]
+    ) {
         // A cancellation was recorded before its handlers ran.
         let endsCancellation = act == ecs_cancels || act == ecs_cancels_group
-        if endsCancellation && names.isEmpty { return }
+        if endsCancellation {
+            handlers.lastIndex { $0.thread == thread.id }.map { _ = handlers.remove(at: $0) }
+            if names.isEmpty { return }
+        }
         add(
             thread,
-            .acts(TaskAct(kind: act, resumed: names, endsCancellation: endsCancellation)))
+            .acts(
+                TaskAct(
+                    kind: act, outcome: outcome, resumed: names, handler: handler(on: thread),
+                    endsCancellation: endsCancellation)))
     }
 
-    func didSwitch(from thread: SimulatedThread, to next: SimulatedThread, isSwitch: Bool) {
-        guard isSwitch, !Self.isOfXCTest(thread.name), !Self.isOfXCTest(next.name) else { return }
+    /// Records that a thread cancels tasks, before their handlers run.
+    func add(_ thread: SimulatedThread, willDo act: ecs_act, to cancelled: TaskAct.CancelledTask?) {
+        add(thread, .acts(TaskAct(kind: act, cancelled: cancelled, handler: handler(on: thread))))
+        handlers.append((thread.id, cancelled?.number ?? 0))
+    }
+
+    private func handler(on thread: SimulatedThread) -> UInt32? {
+        handlers.last { $0.thread == thread.id }?.task
+    }
+
+    /// Another thread runs next than the usual one.
+    func didSwitch(
+        from thread: SimulatedThread, to next: SimulatedThread, insteadOf usual: SimulatedThread
+    ) {
+        guard !Self.isOfXCTest(thread.name), !Self.isOfXCTest(next.name) else { return }
         switches += 1
         let (from, to) = (thread.title.withoutYield, next.title.withoutYield)
-        add(.change(from: from.text, to: to.text, number: switches))
+        // Nobody knows a queue of XCTest.
+        let due = Self.isOfXCTest(usual.name) ? to : usual.title.withoutYield
+        add(.change(from: from, to: to, number: switches, due: due))
     }
 
     /// Whether a queue is one by which XCTest waits for expectations.
@@ -116,14 +147,18 @@ final class SimulationTrace {
     /// Records that time has passed.
     func timeIs(_ now: Int64) { add(.time(now)) }
 
-    /// A task begins. If it has a name of its own, its last switch was recorded with another one.
-    func didBegin(_ task: UInt32, _ name: String, before: String) {
-        tasks[task] = name
-        guard name != before,
-            let last = rows.lastIndex(where: { if case .change = $0 { true } else { false } }),
-            case .change(let from, before, let number) = rows[last]
-        else { return }
-        rows[last] = .change(from: from, to: name, number: number)
+    /// A task begins. If it has a name of its own, switches were recorded with another one.
+    func didBegin(
+        _ task: UInt32, _ name: SimulatedThread.Title, before: SimulatedThread.Title
+    ) {
+        tasks[task] = name.text
+        guard name != before else { return }
+        for (index, row) in rows.enumerated() {
+            guard case .change(let from, let to, let number, let due) = row else { continue }
+            rows[index] = .change(
+                from: from == before ? name : from, to: to == before ? name : to, number: number,
+                due: due == before ? name : due)
+        }
     }
 
     private func add(_ row: Story.Row) {
@@ -164,6 +199,9 @@ final class SimulationTrace {
             if hasLine, function.contains("`") { return "" }
             return " in \(function)"
         }
+        func leaving(_ actor: String?) -> String {
+            actor.map { "leaves actor '\($0)' and " } ?? ""
+        }
         return switch event {
         case .ended: "ends"
         case .sleeps: "sleeps"
@@ -178,12 +216,13 @@ final class SimulationTrace {
         case .givesUp(let name): "waits no longer for '\(name)'"
         case .begins(let name, let label):
             "begins a job of '\(name)'" + (label.map { ": \($0)" } ?? "")
-        case .runs(let isFirst, let actor, let locations):
-            (isFirst ? "begins" : "continues")
-                + (actor.map { " with actor '\($0)'" } ?? "") + place(locations)
-        case .awaits(let locations): "waits" + place(locations)
-        case .yields: "yields"
-        case .ends(let names): "ends" + TaskAct.resuming(names)
+        case .runs(let part): part.text + place(part.locations)
+        case .awaits(let awaited, let actor, let locations):
+            leaving(actor) + "waits" + awaited.text(tasks) + place(locations)
+        case .yields(let actor): leaving(actor) + "yields"
+        case .exits(let actor): "leaves actor '\(actor)'"
+        case .ends(let error, let names):
+            "ends" + (error.map { ", throwing \($0)" } ?? "") + TaskAct.resuming(names)
         case .creates(let task): tasks[task].map { "starts '\($0)'" } ?? "starts a task"
         case .acts(let act): act.text(tasks)
         case .passes(let point): "passes \(point)"
@@ -218,10 +257,15 @@ extension SimulationTrace.TraceEvent {
         add(thread)
         switch self {
         // The optimizer may merge functions, and so change their names.
-        case .runs(let isFirst, let actor, _):
-            fingerprint.add(isFirst ? 1 : 2)
-            add(actor ?? "")
+        case .runs(let part):
+            fingerprint.add(part.isFirst ? 1 : 2)
+            add(part.actor ?? "")
         case .awaits: fingerprint.add(3)
+        // What the runtime does not tell everywhere.
+        case .ends(_, let names): add(SimulationTrace.text(.ends(throwing: nil, resuming: names)))
+        case .acts(var act):
+            (act.outcome, act.handler) = (ecs_is_unknown, nil)
+            add(SimulationTrace.text(.acts(act)))
         // A label does not affect what happens.
         case .begins(let name, _): add(SimulationTrace.text(.begins(name)))
         case .reads(let name, let value):

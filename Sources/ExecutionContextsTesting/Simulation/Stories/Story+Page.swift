@@ -8,7 +8,7 @@ extension Story {
         let story = shortened(hasLocations: true)
         let head = columns.map { "<th>\(Page.escaped($0))</th>" }.joined()
         let body = story.lines.map { story.row($0.content) }.joined(separator: "\n")
-        let below = (notes + whereabouts).map { "<p>\(Page.escaped($0))</p>" }
+        let below = (explanations + notes + whereabouts).map { "<p>\(Page.escaped($0))</p>" }
             .joined(separator: "\n")
         let replay = token.map {
             "<p>Replay it with <code>EXECUTION_CONTEXTS_REPLAY=\(Page.escaped($0))</code></p>"

@@ -11,7 +11,7 @@ extension Story {
     }
 
     private func drawn(hasLocations: Bool) -> [String] {
-        let notes = hasLocations ? notes + whereabouts : notes
+        let notes = hasLocations ? explanations + notes + whereabouts : notes
         guard !columns.isEmpty else { return notes }
         let gutter = hasLocations ? locations.map(\.count).max() ?? 0 : 0
         let side = gutter == 0 ? 0 : gutter + 3

@@ -2,8 +2,10 @@
 struct Story: Sendable {
     enum Row {
         case event(String, SimulationTrace.TraceEvent, CallerLocation?)
-        /// Another thread runs next than by default.
-        case change(from: String, to: String, number: Int)
+        /// Another thread runs next than the one that is due.
+        case change(
+            from: SimulatedThread.Title, to: SimulatedThread.Title, number: Int,
+            due: SimulatedThread.Title)
         case chance(String, String, number: Int)
         /// The beginning or the end of an operation of a history.
         case operation(String, String, CallerLocation?)
@@ -31,6 +33,8 @@ struct Story: Sendable {
     /// The names of the threads, in the order in which they first did something.
     let columns: [String]
     private(set) var lines: [Line]
+    /// What each switch has changed, if there are few.
+    let explanations: [String]
     /// The notes below the story: where an actor was re-entered.
     let notes: [String]
     /// The source lines of the threads involved in the failure.
@@ -50,7 +54,9 @@ struct Story: Sendable {
         whereabouts = locations.compactMap { name, location in
             location?.line.map { "'\(name)' is at \($0)" }
         }
-        let rows = Self.shortened(Self.folded(rows))
+        let folded = Self.folded(rows)
+        explanations = Explanations(folded, tasks).lines
+        let rows = Self.shortened(folded)
         let columns = Self.columns(of: rows)
         self.columns = columns.map { name in
             Self.unbroken(variables[name].map { "\(name) (\($0))" } ?? name)
@@ -92,10 +98,10 @@ struct Story: Sendable {
             case .some(.chance(let name, let what, let number)):
                 add(name, "by chance: \(what) (switch \(number))", nil)
             // It would have yielded to another thread.
-            case .some(.change(let from, let to, let number)) where from == to:
-                add(to, "continues (switch \(number))", nil)
-            case .some(.change(let from, let to, let number)):
-                guard let from = places[from], let to = places[to] else { continue }
+            case .some(.change(let from, let to, let number, _)) where from == to:
+                add(to.text, "continues at once (switch \(number))", nil)
+            case .some(.change(let from, let to, let number, _)):
+                guard let from = places[from.text], let to = places[to.text] else { continue }
                 lines.append(Line(content: .change(from: from, to: to, number: number)))
                 current = to
             case .some(.time(let now)):
@@ -122,7 +128,7 @@ struct Story: Sendable {
     }
 
     /// The text without line breaks, which would break its column.
-    private static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
+    static func unbroken(_ text: String) -> String { text.replacing("\n", with: " ") }
 
     /// The rows, with one instead of two where a thread leaves a lock, ends a cancellation, or
     /// continues after a yield, and nothing has happened since. A yield has the line behind it.
@@ -146,11 +152,18 @@ struct Story: Sendable {
                 }
             case .event(let name, .yields, _):
                 yields[name] = folded.count
-            case .event(let name, .runs(isFirst: false, _, _), let location):
-                guard let yield = yields.removeValue(forKey: name) else { break }
-                folded[yield] = .event(name, .yields, location)
+            case .event(let name, .runs(let part), let location) where !part.isFirst:
+                let yield = yields.removeValue(forKey: name)
+                if part.isCancelled { break }
+                // It has only left an actor.
+                if part.actor == nil, case .event(name, .exits, _) = folded.last { continue }
+                guard let yield, case .event(_, let event, _) = folded[yield]
+                else { break }
+                folded[yield] = .event(name, event, location)
                 if yield == folded.count - 1 { continue }
-                if case .change(name, name, _) = folded.last { continue }
+                if case .change(let from, let to, _, _) = folded.last, from == to, to.text == name {
+                    continue
+                }
             default: break
             }
             folded.append(row)
@@ -192,9 +205,9 @@ struct Story: Sendable {
             case .event(_, .ended, _), .event(_, .ends, _), .time: break
             case .event(let name, _, _), .chance(let name, _, _), .operation(let name, _, _):
                 add(name)
-            case .change(let from, let to, _):
-                add(from)
-                add(to)
+            case .change(let from, let to, _, _):
+                add(from.text)
+                add(to.text)
             }
         }
         return columns

@@ -3,9 +3,13 @@ internal import CSimulation
 /// What a thread does to other tasks, for the story.
 struct TaskAct: Equatable {
     let kind: ecs_act
+    /// What came of a yield to a stream.
+    var outcome = ecs_is_unknown
     var cancelled: CancelledTask?
     /// The tasks that are ready because of it.
     var resumed: [String] = []
+    /// The task in whose cancellation handler it happens, by its number.
+    var handler: UInt32?
     /// Whether a cancellation, whose handlers have run, ends with it.
     var endsCancellation = false
 
@@ -22,13 +26,26 @@ struct TaskAct: Equatable {
 
     /// The text, with the names of tasks by their numbers.
     func text(_ tasks: [UInt32: String]) -> String {
+        let place = handler.flatMap { tasks[$0] }.map { " in the handler of '\($0)'" }
+        return deed(tasks) + (place ?? "")
+    }
+
+    private func deed(_ tasks: [UInt32: String]) -> String {
         switch kind {
         case ecs_resumes where resumed.isEmpty: "resumes a continuation"
         case _ where kind == ecs_resumes || endsCancellation: "resumes \(Self.list(resumed))"
         case ecs_cancels: cancelling(tasks)
         case ecs_cancels_group: "cancels the tasks of a group" + Self.resuming(resumed)
-        case ecs_yields: "yields to a stream" + Self.resuming(resumed)
+        case ecs_yields: yielding + Self.resuming(resumed)
         default: "finishes a stream" + Self.resuming(resumed)
+        }
+    }
+
+    private var yielding: String {
+        switch outcome {
+        case ecs_drops_element: "yields an element to a stream that is full: one is dropped"
+        case ecs_has_finished: "yields an element to a stream that has finished: it is lost"
+        default: "yields an element to a stream"
         }
     }
 

@@ -33,11 +33,12 @@ struct Reentries {
 
     init(_ events: [(thread: String, event: SimulationTrace.TraceEvent)]) {
         for (task, event) in events {
-            guard case .runs(_, let actor, let locations) = event else { continue }
-            let functions = CodeLocations.functions(at: locations)
+            guard case .runs(let part) = event else { continue }
+            let functions = CodeLocations.functions(at: part.locations)
             // The task has returned from the calls that are not among its current ones.
             calls[task]?.removeAll { !functions.contains($0.call.function) }
-            guard let actor, let function = functions.first, Self.isIsolated(function, to: actor)
+            guard let actor = part.actor, let function = functions.first,
+                Self.isIsolated(function, to: actor)
             else { continue }
             visit(Call(actor: actor, function: function), by: task)
         }

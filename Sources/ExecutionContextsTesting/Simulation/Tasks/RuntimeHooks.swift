@@ -30,11 +30,12 @@ enum RuntimeHooks {
                 },
                 did_miss: { unsafe HostThread.of($0).didMissChange() },
                 will_hand_over: { unsafe HostThread.of($0).willHandOver() },
-                did_create: { simulation, task, callers, count in
+                did_create: { simulation, task, context, callers, count in
                     let task = unsafe TaskJob(
                         UnsafeMutableRawPointer(mutating: task), ecs_executor())
                     unsafe HostThread.of(simulation).didCreate(
-                        task, by: UnsafeBufferPointer(start: callers, count: count))
+                        task, beginningWith: UInt(bitPattern: context),
+                        by: UnsafeBufferPointer(start: callers, count: count))
                 },
                 did_meet: { unsafe HostThread.of($0).didMeet($1) },
                 will_act: { simulation, act, task in
@@ -43,7 +44,7 @@ enum RuntimeHooks {
                     }
                     unsafe HostThread.of(simulation).willAct(act, on: task)
                 },
-                did_act: { unsafe HostThread.of($0).didAct($1) },
+                did_act: { unsafe HostThread.of($0).didAct($1, $2) },
                 did_make_continuation: { unsafe HostThread.of($0).didMakeContinuation(Word($1)) },
                 will_resume: { unsafe HostThread.of($0).willResume(Word($1)) },
                 waits: { unsafe HostThread.of($0).waitsForConditions },
@@ -233,6 +234,29 @@ private final class SuspendingExecutor: SerialExecutor {
     var locations: [UInt] {
         unsafe [UInt](unsafeUninitializedCapacity: 24) { buffer, count in
             count = unsafe ecs_locations(pointer, buffer.baseAddress!, buffer.count)
+        }
+    }
+
+    /// Whether the task is cancelled.
+    var isCancelled: Bool { unsafe ecs_task_is_cancelled(pointer) }
+
+    /// The type of the error that the task, which began with this context, has ended with.
+    func errorThrown(since firstContext: UInt) -> String? {
+        guard
+            let type = unsafe ecs_thrown_by(pointer, UnsafeRawPointer(bitPattern: firstContext))
+        else { return nil }
+        // A type is a pointer to what the runtime knows of it; the task keeps the error.
+        return unsafe "\(unsafeBitCast(type, to: Any.Type.self))"
+    }
+
+    /// What the task, which is suspended, waits for.
+    var awaited: Awaited {
+        let awaited = unsafe ecs_awaited_by(pointer)
+        return switch awaited.kind {
+        case ecs_awaits_task: .task(awaited.task)
+        case ecs_awaits_continuation: .continuation
+        case ecs_awaits_group: .children
+        default: .something
         }
     }
 

@@ -28,19 +28,22 @@ extension SimulationScheduler {
     private func taskDidEnd(_ name: String, _ failure: (any Error)?) {
         HiddenFromSanitizer.begin()
         defer { HiddenFromSanitizer.end() }
-        guard callerOrReport(using: "the task '\(name)'") != nil else { return }
-        if let failure { fail(.threw, "The task '\(name)' threw \(Self.text(failure))") }
+        guard let thread = callerOrReport(using: "the task '\(name)'") else { return }
+        guard let failure else { return }
+        thread.task?.thrown = "\(type(of: failure))"
+        fail(.threw, "The task '\(name)' threw \(Self.text(failure))")
     }
 
     /// Registers a new task, which may run before its creator continues.
     func didCreate(
-        _ task: TaskJob, by callers: UnsafeBufferPointer<UInt>, _ thread: SimulatedThread
+        _ task: TaskJob, beginningWith context: UInt, by callers: UnsafeBufferPointer<UInt>,
+        _ thread: SimulatedThread
     ) {
         hosts.taskLease.take(each: hosts.didStep, lost: hosts.isOver.happen)
         guard phase != .over, thread.task?.number != tasks.ignored || thread.task == nil else {
             return
         }
-        unsafe tasks.didCreate(task, by: callers)
+        unsafe tasks.didCreate(task, beginningWith: context, by: callers)
         // XCTest awaits a test's function in a task, and does nothing else until that ends.
         let caller = unsafe callers.first.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) }
         if unsafe ecs_is_xctest(caller) { return }
@@ -55,14 +58,17 @@ extension SimulationScheduler {
         let cancelled = task.map {
             TaskAct.CancelledTask(number: $0.number, state: tasks.state(of: $0))
         }
-        trace.add(thread, .acts(TaskAct(kind: act, cancelled: cancelled)))
+        trace.add(thread, willDo: act, to: cancelled)
     }
 
     /// A thread has resumed a continuation, cancelled tasks, or used a stream: those who learn of
     /// it may run before it continues.
-    func didAct(_ act: ecs_act, _ thread: SimulatedThread) {
+    func didAct(_ act: ecs_act, _ yield: ecs_yield, _ thread: SimulatedThread) {
         guard phase == .running || phase == .unwinding else { return }
-        trace?.add(thread, did: act, resuming: thread.resumed)
+        if let trace {
+            let outcome = unsafe ecs_outcome_of(yield)
+            trace.add(thread, did: act, outcome, resuming: thread.resumed)
+        }
         thread.resumed = []
         point(thread)
         log?.add(.writes, .tasks)
@@ -92,7 +98,10 @@ extension SimulationScheduler {
         guard phase != .over else { return }
         log?.add(.writes, .tasks)
         // The runtime resumes a task that yields with a separate job.
-        if !job.isTask { caller?.hasYielded = true }
+        if !job.isTask, let caller {
+            caller.hasYielded = true
+            if job.number != 0, job.number == caller.task?.number { caller.isYielding = true }
+        }
         if delay <= 0 {
             noteResumption(job)
             return tasks.add(job)

@@ -84,9 +84,12 @@ internal import ExecutionContexts
         if record.job == nil { record.endsSleep = true }
     }
 
-    /// Records which functions created a task.
-    func didCreate(_ task: TaskJob, by callers: UnsafeBufferPointer<UInt>) {
+    /// Records with which context a task begins, and which functions created it.
+    func didCreate(
+        _ task: TaskJob, beginningWith context: UInt, by callers: UnsafeBufferPointer<UInt>
+    ) {
         let record = records.record(of: task)
+        record.firstContext = context
         record.creators.removeAll(keepingCapacity: true)
         unsafe record.creators.append(contentsOf: callers)
     }
@@ -215,22 +218,33 @@ internal import ExecutionContexts
         _ job: TaskJob, _ thread: SimulatedThread, _ isFirst: Bool, _ trace: SimulationTrace
     ) {
         guard let task = thread.task, isOfProgram(task) else { return }
-        let event = SimulationTrace.TraceEvent.runs(
-            isFirst: isFirst, actor: actorName(of: job), locations: job.locations)
+        let isCancelled = job.isTask && job.isCancelled
+        let part = TaskPart(
+            isFirst: isFirst, actor: actorName(of: job), isMove: task.isMoving,
+            isCancelled: isCancelled && !task.wasCancelled, locations: job.locations)
+        (task.isMoving, task.wasCancelled) = (false, isCancelled)
         // The first part reports its name before it is traced.
-        if isFirst { beginning = event } else { trace.add(thread, event) }
+        if isFirst { beginning = .runs(part) } else { trace.add(thread, .runs(part)) }
     }
 
-    /// Tells why a part of a task has ended, unless the task only changes its actor.
+    /// Tells why a part of a task has ended.
     private func traceEnd(_ job: TaskJob, _ thread: SimulatedThread, _ trace: SimulationTrace) {
         guard let task = thread.task, task.job != nil, isOfProgram(task) else { return }
         if job.hasEnded {
-            trace.add(thread, .ends(resuming: thread.resumed))
-        } else if thread.hasYielded {
-            trace.add(thread, .yields)
-        } else if thread.next == nil {
-            trace.add(thread, .awaits(locations: job.locations))
+            let error = task.thrown ?? job.errorThrown(since: task.firstContext)
+            return trace.add(thread, .ends(throwing: error, resuming: thread.resumed))
         }
+        // The job may have been the actor's last user: its name is that of the part's beginning.
+        let actor = actors[job.isolation]?.name
+        if thread.isYielding {
+            trace.add(thread, .yields(leaving: actor))
+        } else if thread.next == nil && !task.isHandedOver {
+            trace.add(thread, .awaits(job.awaited, leaving: actor, locations: job.locations))
+        } else {
+            task.isMoving = true
+            if let actor { trace.add(thread, .exits(actor)) }
+        }
+        (thread.isYielding, task.isHandedOver) = (false, false)
     }
 
     /// Registers the job's task; returns whether this is its first part.
@@ -248,7 +262,9 @@ internal import ExecutionContexts
     /// an `async let` is then freed although it is retained; its parent's trace shows where it
     /// waits.
     func willHandOver(_ thread: SimulatedThread) {
-        guard let task = thread.task, let job = task.job, job.isAsyncLet else { return }
+        guard let task = thread.task, let job = task.job else { return }
+        task.isHandedOver = true
+        guard job.isAsyncLet else { return }
         task.job = nil
         task.wasHandedOver = true
         livingCount -= 1
@@ -258,12 +274,12 @@ internal import ExecutionContexts
     /// Sets the name that the program gave to a task that begins.
     func didStart(_ thread: SimulatedThread, _ name: String?) {
         if let task = thread.task, task.job != nil {
-            let before = thread.name
+            let before = thread.title
             if let name {
                 task.title = .plain(scheduler.names.unique(name))
                 thread.title = task.title
             }
-            scheduler.trace?.didBegin(task.number, thread.name, before: before)
+            scheduler.trace?.didBegin(task.number, thread.title, before: before)
         }
         scheduler.hosts.setTaskName(of: thread.id, to: name)
         if let beginning { scheduler.trace?.add(thread, beginning) }

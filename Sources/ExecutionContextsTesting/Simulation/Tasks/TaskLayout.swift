@@ -5,11 +5,12 @@ internal import CSimulation
 /// The simulation reads words of the runtime's tasks, and writes two of them. Where a runtime has
 /// something else in these words, the simulation refuses to begin.
 enum TaskLayout {
-    /// Makes a task that waits for an `async let`, yields once, and ends; returns it retained.
+    /// Makes a task that waits for an `async let` that throws, yields once, and ends; returns it
+    /// retained.
     static let makeTask: @convention(c) () -> UnsafeMutableRawPointer = {
         let task = Task.detached {
-            async let child: Void = {}()
-            await child
+            async let child: Void = fail()
+            try? await child
             await Task.yield()
         }
         return unsafe retained(task)
@@ -21,7 +22,10 @@ enum TaskLayout {
     ) -> Bool {
         let actor = Idle()
         return withExtendedLifetime(actor) {
-            unsafe ecs_knows_tasks(make, Unmanaged.passUnretained(actor).toOpaque())
+            unsafe ecs_knows_tasks(
+                make, Unmanaged.passUnretained(actor).toOpaque(),
+                // A type is a pointer to what the runtime knows of it.
+                unsafeBitCast(Failure.self, to: UnsafeRawPointer.self))
         }
     }
 
@@ -33,4 +37,6 @@ enum TaskLayout {
     }
 
     private actor Idle {}
+    private struct Failure: Error {}
+    private static func fail() throws { throw Failure() }
 }

@@ -70,6 +70,16 @@ final class TaskRecord {
     var number: UInt32 = 0
     /// The task, once it has begun: retained to check whether it has ended.
     var job: TaskJob?
+    /// The context with which it began; zero if that is unknown.
+    var firstContext: UInt = 0
+    /// Whether it ends a part to continue on an executor of the program's own; for the story.
+    var isHandedOver = false
+    /// The type of the error that its body has thrown, if the search has caught it.
+    var thrown: String?
+    /// Whether it has ended a part only to change its actor; for the story.
+    var isMoving = false
+    /// Whether it was cancelled when its last part began; for the story.
+    var wasCancelled = false
     var title = SimulatedThread.Title.none
     /// Whether Swift created the task to end a sleep.
     var endsSleep = false
@@ -93,8 +103,9 @@ final class TaskRecord {
     }
 
     func clear() {
-        (number, job, title, thread) = (0, nil, .none, nil)
+        (number, job, title, thread, thrown) = (0, nil, .none, nil, nil)
         (endsSleep, wasHandedOver) = (false, false)
+        (firstContext, isHandedOver, isMoving, wasCancelled) = (0, false, false, false)
         yields = (-1, 0)
         creators.removeAll(keepingCapacity: true)
     }

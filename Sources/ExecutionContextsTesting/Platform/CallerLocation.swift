@@ -10,12 +10,15 @@ internal import Foundation
 struct CallerLocation: Sendable {
     /// Addresses in the functions on the stack, the innermost first.
     private let callers: [UInt]
+    /// Whether the code is suspended.
+    private let isSuspended: Bool
 
     /// How many functions of the library may lie between the program and the simulation.
     private static let mostCallers = 48
 
     /// The location of the caller.
     init() {
+        isSuspended = false
         guard Self.isDebug else {
             callers = []
             return
@@ -35,7 +38,9 @@ struct CallerLocation: Sendable {
 
     /// A location of code that is suspended: addresses at which its functions continue, the
     /// innermost first.
-    init(at resumptions: [UInt]) { callers = Self.isDebug ? resumptions : [] }
+    init(at resumptions: [UInt]) {
+        (callers, isSuspended) = (Self.isDebug ? resumptions : [], true)
+    }
 
     /// The innermost line of the program: "Store.swift:14". Nil if it has no debug information.
     var line: String? { source?.name }
@@ -43,15 +48,23 @@ struct CallerLocation: Sendable {
     /// The name of the variable that an `async let` of that line declares. Nil if the line declares
     /// several, or its file is not at hand as it was when the program was built.
     var asyncLet: String? {
-        guard let code else { return nil }
-        let name = code.prefixMatch(of: #/async let (\w+)/#)?.1
+        guard let code = source.flatMap(Self.code) else { return nil }
+        let name = code.prefixMatch(of: #/async let ([a-zA-Z]\w*)/#)?.1
         return code.ranges(of: "async let").count == 1 ? name.map(String.init) : nil
     }
 
-    /// The text of that line, if its file is at hand as it was when the program was built. Nil if
-    /// the line has no word.
-    var code: String? {
-        guard let source, Self.isAsBuilt(source.path) else { return nil }
+    /// What follows the text of an event: the code of that line, if it is known.
+    var place: String? {
+        guard let code = source.flatMap(Self.code) else { return nil }
+        guard code.contains(where: \.isLetter) else {
+            return code.hasPrefix("}") ? " where a scope ends" : nil
+        }
+        return " at `\(code.count <= 60 ? code : code.prefix(57) + "...")`"
+    }
+
+    /// The text of a line, if its file is at hand as it was when the program was built.
+    private static func code(of source: SourceLine) -> String? {
+        guard isAsBuilt(source.path) else { return nil }
         let lines = Self.files.withLock { files in
             if let lines = files[source.path] { return lines }
             let text = try? String(contentsOfFile: source.path, encoding: .utf8)
@@ -60,8 +73,7 @@ struct CallerLocation: Sendable {
             return lines
         }
         guard source.number <= lines.count else { return nil }
-        let line = lines[Int(source.number) - 1].trimmingCharacters(in: .whitespaces)
-        return line.contains(where: \.isLetter) ? line : nil
+        return lines[Int(source.number) - 1].trimmingCharacters(in: .whitespaces)
     }
 
     /// The lines of files that were read before.
@@ -77,7 +89,15 @@ struct CallerLocation: Sendable {
         return source <= program
     }
 
-    private var source: SourceLine? { callers.lazy.compactMap(Self.line).first }
+    private var source: SourceLine? {
+        let lines = callers.lazy.compactMap(Self.line)
+        guard isSuspended else { return lines.first }
+        // Of a function that only waits, in one line, the call says more.
+        return lines.first { line in
+            let code = Self.code(of: line) ?? ""
+            return !code.hasSuffix("}") || code.prefixMatch(of: #/(\w+ )*func /#) == nil
+        } ?? lines.first
+    }
 
     /// Earlier look-ups, with nil for code that is not the program's: reading a program's tables
     /// takes milliseconds.

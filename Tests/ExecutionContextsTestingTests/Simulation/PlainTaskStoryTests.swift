@@ -327,6 +327,22 @@ struct PlainTaskStoryTests {
             #expect(failure.page.contains("waits for '\(task)' at `\(code)`"), "\(failure.page)")
         }
     }
+    private func pause() async { await Task.yield() }
+
+    @Test(
+        .enabled(if: FileManager.default.fileExists(atPath: #filePath), "with its source at hand"))
+    func `Of a function that only waits the call is told, and where a scope waits by itself`()
+        async throws
+    {
+        let failure = try await failure {
+            async let _: Void = self.pause()
+            await self.pause()
+        }
+        let rows = rows(failure)
+        #expect(rows.contains("continues at `await self.pause()`"), "\(failure)")
+        #expect(rows.contains("waits for 'task 2' where a scope ends"), "\(failure)")
+        #expect(!rows.contains("func pause") && !rows.contains("(_)"), "\(failure)")
+    }
     #endif
 
     @Test func `A free lock and a yield without a switch have one line each`() async throws {

@@ -72,7 +72,7 @@ struct Explanations {
             }
             let line = location?.line
             let text = SimulationTrace.text(
-                event, tasks, hasLine: line != nil, code: location?.code)
+                event, tasks, hasLine: line != nil, place: location?.place)
             return (index, "\"\(Story.unbroken(text))\"" + (line.map { " (\($0))" } ?? ""))
         }
         return nil

@@ -190,10 +190,10 @@ final class SimulationTrace {
     /// name, as a test has.
     static func text(
         _ event: TraceEvent, _ tasks: [UInt32: String] = [:], hasLine: Bool = false,
-        code: String? = nil
+        place known: String? = nil
     ) -> String {
         func place(_ locations: [UInt]) -> String {
-            if let code { return " at `\(shortened(code))`" }
+            if let known { return known }
             guard var function = CodeLocations.function(at: locations) else { return "" }
             if hasLine { function.trimPrefix(#/(closure #\d+ in )+/#) }
             if hasLine, function.contains("`") { return "" }
@@ -231,13 +231,6 @@ final class SimulationTrace {
         case .writes(let name, let old?, let new?): "writes '\(name)': \(old) -> \(new)"
         case .writes(let name, _, _): "writes '\(name)'"
         }
-    }
-}
-
-extension SimulationTrace {
-    /// The beginning of a line of code.
-    private static func shortened(_ code: String) -> String {
-        code.count <= 60 ? code : code.prefix(57) + "..."
     }
 }
 

@@ -90,7 +90,7 @@ struct Story: Sendable {
                 let repeats = before.map { $0 == (name, event) } == true && event.isUse
                 let line = location?.line
                 let text = SimulationTrace.text(
-                    event, tasks, hasLine: line != nil, code: location?.code)
+                    event, tasks, hasLine: line != nil, place: location?.place)
                 add(name, text, line, repeats: repeats)
                 last = places[name] == nil ? before : (name, event)
             case .some(.operation(let name, let text, let location)):
@@ -132,8 +132,11 @@ struct Story: Sendable {
 
     /// The rows, with one instead of two where a thread leaves a lock, ends a cancellation, or
     /// continues after a yield, and nothing has happened since. A yield has the line behind it.
-    private static func folded(_ rows: [Row]) -> [Row] {
+    private static func folded(_ all: [Row]) -> [Row] {
         var folded: [Row] = []
+        // When all have ended, time only passes for what is left.
+        let end = all.lastIndex { if case .time = $0 { false } else { true } } ?? -1
+        let rows = all[...end]
         var yields: [String: Int] = [:]
         for row in rows {
             switch row {

@@ -78,6 +78,12 @@ bool ecs_is_cancelled(ecs_dispatch_job job) {
     return false;
 }
 
+// No yield is reported.
+ecs_outcome ecs_outcome_of(ecs_yield yield) {
+    (void)yield;
+    return ecs_is_unknown;
+}
+
 // No Dispatch queue is known.
 const void *ecs_main_queue(void) { return ""; }
 const char *ecs_queue_label(const void *queue) {

@@ -1,11 +1,7 @@
-// For RTLD_DEFAULT.
-#define _GNU_SOURCE
 #include "Interposition.h"
 
-#include <dlfcn.h>
-
-// What a suspended task waits for, how a task has ended, and what came of a yield to a stream. Only
-// stories tell it: a runtime with another layout is no reason to refuse, as nothing is known then.
+// What a suspended task waits for, and how a task has ended. Only stories tell it: a runtime with
+// another layout is no reason to refuse, as nothing is known then.
 
 // Words: of a task, the record of what it waits for; of that record, what it is and of which kind;
 // of a thrown error, its type. The error precedes the first context of the task that has thrown it.
@@ -70,35 +66,3 @@ extern SWIFT_CALL bool swift_task_isCancelled(const void *task);
 bool ecs_task_is_cancelled(const void *task) { return swift_task_isCancelled(task); }
 
 const void *ecs_first_context(const void *task) { return ((void *const *)task)[ecs_context_at]; }
-
-// The type of a result of a yield depends on that of the continuation, whose arguments follow its
-// description. The runtime's functions that make it have the type's arguments in their order.
-enum { description_at = 1, arguments_at = 2, tag_witness_at = 11 };
-typedef struct { const void *type; size_t state; } made_type;
-typedef SWIFT_CALL made_type make_type(size_t request, const void *element, const void *failure, const void *witness);
-typedef unsigned get_tag(const void *value, const void *type);
-
-static const void *type_of_result(const void *const *continuation) {
-    static const char *const descriptions[] = {"$sScS12ContinuationVMn", "$sScs12ContinuationVMn"};
-    static const char *const makers[] = {
-        "$sScS12ContinuationV11YieldResultOMa", "$sScs12ContinuationV11YieldResultOMa"};
-    // A stream of nothing passes no type. That of nothing follows its witnesses.
-    const void *const *nothing = dlsym(RTLD_DEFAULT, "$sytN");
-    const void *const none[] = {nothing ? nothing + 1 : NULL, NULL, NULL};
-    const void *const *arguments = continuation ? continuation + arguments_at : none;
-    for (int kind = 0; kind < 2; kind++) {
-        if (continuation ? continuation[description_at] != dlsym(RTLD_DEFAULT, descriptions[kind]) : kind > 0) continue;
-        make_type *make = (make_type *)dlsym(RTLD_DEFAULT, makers[kind]);
-        return make && arguments[0] ? make(0, arguments[0], arguments[1], arguments[2]).type : NULL;
-    }
-    return NULL;
-}
-
-ecs_outcome ecs_outcome_of(ecs_yield yield) {
-    const void *const *type = yield.result ? type_of_result(yield.continuation) : NULL;
-    if (!type) return ecs_is_unknown;
-    // The witnesses precede the type.
-    get_tag *tag = ((get_tag *const *)type[-1])[tag_witness_at];
-    unsigned result = tag(yield.result, type);
-    return result < ecs_is_unknown ? (ecs_outcome)result : ecs_is_unknown;
-}

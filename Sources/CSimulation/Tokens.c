@@ -56,11 +56,6 @@ NO_SANITIZER static bool replace(ecs_token *token, uint32_t state, uint32_t by) 
     return __atomic_compare_exchange_n(&token->state, &state, by, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-NO_SANITIZER static void call(ecs_token *token) {
-    __atomic_store_n(&token->state, called, __ATOMIC_SEQ_CST);
-    ec_wake_one(&token->state);
-}
-
 NO_SANITIZER void ecs_token_pass(ecs_token *token) {
     if (replace(token, running, passed)) return ec_wake_one(&token->state);
     // Otherwise it was passed before.
@@ -212,6 +207,11 @@ static ECS_THREAD_LOCAL ecs_token *adopted;
 static ECS_THREAD_LOCAL long number;
 
 NO_SANITIZER long ecs_own_number(void) { return number; }
+
+NO_SANITIZER static void call(ecs_token *token) {
+    __atomic_store_n(&token->state, called, __ATOMIC_SEQ_CST);
+    ec_wake_one(&token->state);
+}
 
 // What ran here before is saved now.
 NO_SANITIZER static void settle(ecs_token *last) {

@@ -8,4 +8,5 @@ int setenv(const char *_Nonnull, const char *_Nonnull, int);
 int unsetenv(const char *_Nonnull);
 char *_Nullable getenv(const char *_Nonnull);
 void *_Nullable malloc(size_t);
+void *_Nullable calloc(size_t, size_t);
 void free(void *_Nullable);

@@ -98,7 +98,8 @@ struct PlainTaskStoryTests {
         }
         let rows = rows(failure)
         let cancels = try #require(rows.firstRange(of: "cancels 'reader'"), "\(failure)")
-        let finishes = try #require(rows.firstRange(of: "finishes a stream"), "\(failure)")
+        let text = "finishes a stream, and resumes 'reader', as 'reader' is cancelled"
+        let finishes = try #require(rows.firstRange(of: text), "\(failure)")
         #expect(cancels.lowerBound < finishes.lowerBound, "\(failure)")
     }
 

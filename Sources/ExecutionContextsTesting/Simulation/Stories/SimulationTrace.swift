@@ -42,7 +42,7 @@ final class SimulationTrace {
     private var all: [(step: Int, thread: String, event: TraceEvent)] = []
     /// The cancellations whose handlers run, the innermost one last: the threads, and the numbers
     /// of the cancelled tasks, zero for a group's.
-    private var handlers: [(thread: Int, task: UInt32)] = []
+    private var cancellations: [(thread: Int, task: UInt32)] = []
     /// The names of the tasks that have begun, by their numbers.
     private var tasks: [UInt32: String] = [:]
     /// The source locations of the threads involved in the failure.
@@ -80,25 +80,30 @@ final class SimulationTrace {
         // A cancellation was recorded before its handlers ran.
         let endsCancellation = act == ecs_cancels || act == ecs_cancels_group
         if endsCancellation {
-            handlers.lastIndex { $0.thread == thread.id }.map { _ = handlers.remove(at: $0) }
+            cancellations.lastIndex { $0.thread == thread.id }.map {
+                _ = cancellations.remove(at: $0)
+            }
             if names.isEmpty { return }
         }
         add(
             thread,
             .acts(
                 TaskAct(
-                    kind: act, outcome: outcome, resumed: names, handler: handler(on: thread),
+                    kind: act, outcome: outcome, resumed: names,
+                    cancellation: cancellation(on: thread),
                     endsCancellation: endsCancellation)))
     }
 
     /// Records that a thread cancels tasks, before their handlers run.
     func add(_ thread: SimulatedThread, willDo act: ecs_act, to cancelled: TaskAct.CancelledTask?) {
-        add(thread, .acts(TaskAct(kind: act, cancelled: cancelled, handler: handler(on: thread))))
-        handlers.append((thread.id, cancelled?.number ?? 0))
+        add(
+            thread,
+            .acts(TaskAct(kind: act, cancelled: cancelled, cancellation: cancellation(on: thread))))
+        cancellations.append((thread.id, cancelled?.number ?? 0))
     }
 
-    private func handler(on thread: SimulatedThread) -> UInt32? {
-        handlers.last { $0.thread == thread.id }?.task
+    private func cancellation(on thread: SimulatedThread) -> UInt32? {
+        cancellations.last { $0.thread == thread.id }?.task
     }
 
     /// Another thread runs next than the usual one.
@@ -257,7 +262,7 @@ extension SimulationTrace.TraceEvent {
         // What the runtime does not tell everywhere.
         case .ends(_, let names): add(SimulationTrace.text(.ends(throwing: nil, resuming: names)))
         case .acts(var act):
-            (act.outcome, act.handler) = (ecs_is_unknown, nil)
+            (act.outcome, act.cancellation) = (ecs_is_unknown, nil)
             add(SimulationTrace.text(.acts(act)))
         // A label does not affect what happens.
         case .begins(let name, _): add(SimulationTrace.text(.begins(name)))

@@ -8,8 +8,8 @@ struct TaskAct: Equatable {
     var cancelled: CancelledTask?
     /// The tasks that are ready because of it.
     var resumed: [String] = []
-    /// The task in whose cancellation handler it happens, by its number.
-    var handler: UInt32?
+    /// The task of whose cancellation it is a part, by its number: a handler does it.
+    var cancellation: UInt32?
     /// Whether a cancellation, whose handlers have run, ends with it.
     var endsCancellation = false
 
@@ -26,8 +26,8 @@ struct TaskAct: Equatable {
 
     /// The text, with the names of tasks by their numbers.
     func text(_ tasks: [UInt32: String]) -> String {
-        let place = handler.flatMap { tasks[$0] }.map { " in the handler of '\($0)'" }
-        return deed(tasks) + (place ?? "")
+        let cause = cancellation.flatMap { tasks[$0] }.map { ", as '\($0)' is cancelled" }
+        return deed(tasks) + (cause ?? "")
     }
 
     private func deed(_ tasks: [UInt32: String]) -> String {

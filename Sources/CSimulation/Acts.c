@@ -131,29 +131,36 @@ _Static_assert(ecs_resumes == 0 && ecs_cancels == 1 && ecs_cancels_group == 2 &&
 #define BEFORE_YIELDS ""
 #define BEFORE_FINISHES ""
 
-#define EACH_FUNCTION(of) \
-    of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(checked_throw, "$sScC6resume8throwingyq_n_tF", RESUMES, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(task_cancel, "$sScT6cancelyyF", CANCELS, TASK_IN_ARGUMENT, NO_RESULT, NO_TYPE) \
-    of(current_cancel, "$sSct6cancelyyF", CANCELS, TASK_IN_SELF, NO_RESULT, NO_TYPE) \
-    of(group_cancel, "$sScG9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
-    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
-    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS, NO_TASK, RESULT, NO_TYPE) \
-    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES, NO_TASK, NO_RESULT, NO_TYPE) \
-    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
-    of(throwing_stream_yield_with, \
-       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS, NO_TASK, RESULT, TYPE_IN_SECOND) \
-    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS, NO_TASK, RESULT, TYPE_IN_FIRST) \
-    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES, NO_TASK, NO_RESULT, NO_TYPE)
+// Where the result will be, of what has one that tells something.
+#define RESULT_OF_RESUMES NO_RESULT
+#define RESULT_OF_CANCELS NO_RESULT
+#define RESULT_OF_CANCELS_GROUP NO_RESULT
+#define RESULT_OF_YIELDS RESULT
+#define RESULT_OF_FINISHES NO_RESULT
 
-#define DEFINE(name, symbol, act, task, result, type) \
+#define EACH_FUNCTION(of) \
+    of(checked_resume, "$sScC6resume9returningyxn_tF", RESUMES, NO_TASK, NO_TYPE) \
+    of(checked_throw, "$sScC6resume8throwingyq_n_tF", RESUMES, NO_TASK, NO_TYPE) \
+    of(task_cancel, "$sScT6cancelyyF", CANCELS, TASK_IN_ARGUMENT, NO_TYPE) \
+    of(current_cancel, "$sSct6cancelyyF", CANCELS, TASK_IN_SELF, NO_TYPE) \
+    of(group_cancel, "$sScG9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_TYPE) \
+    of(throwing_group_cancel, "$sScg9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_TYPE) \
+    of(discarding_group_cancel, "$ss19DiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_TYPE) \
+    of(throwing_discarding_group_cancel, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF", CANCELS_GROUP, NO_TASK, NO_TYPE) \
+    of(stream_yield, "$sScS12ContinuationV5yieldyAB11YieldResultOyx__GxnF", YIELDS, NO_TASK, TYPE_IN_SECOND) \
+    of(stream_yield_with, "$sScS12ContinuationV5yield4withAB11YieldResultOyx__Gs0E0Oyxs5NeverOG_tF", YIELDS, NO_TASK, TYPE_IN_SECOND) \
+    of(stream_yield_void, "$sScS12ContinuationV5yieldAB11YieldResultOyyt__GyytRszlF", YIELDS, NO_TASK, NO_TYPE) \
+    of(stream_finish, "$sScS12ContinuationV6finishyyF", FINISHES, NO_TASK, NO_TYPE) \
+    of(throwing_stream_yield, "$sScs12ContinuationV5yieldyAB11YieldResultOyxq___GxnF", YIELDS, NO_TASK, TYPE_IN_SECOND) \
+    of(throwing_stream_yield_with, \
+       "$sScs12ContinuationV5yield4withAB11YieldResultOyxs5Error_p__Gs0E0OyxsAG_pG_tsAG_pRs_rlF", YIELDS, NO_TASK, TYPE_IN_SECOND) \
+    of(throwing_stream_yield_void, "$sScs12ContinuationV5yieldAB11YieldResultOyytq___GyytRszrlF", YIELDS, NO_TASK, TYPE_IN_FIRST) \
+    of(throwing_stream_finish, "$sScs12ContinuationV6finish8throwingyq_Sgn_tF", FINISHES, NO_TASK, NO_TYPE)
+
+#define DEFINE(name, symbol, act, task, type) \
     __attribute__((used)) static void *original_##name __asm__("ecs_original_" #name); \
     __attribute__((weak, naked)) void ecs_act_##name(void) __asm__(symbol); \
-    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task, result, type, BEFORE_##act)); }
+    void ecs_act_##name(void) { __asm__(CALL_AND_REPORT("ecs_original_" #name, act, task, RESULT_OF_##act, type, BEFORE_##act)); }
 EACH_FUNCTION(DEFINE)
 
 _Noreturn static void is_missing(void) {
@@ -164,7 +171,7 @@ _Noreturn static void is_missing(void) {
 
 // Before any function of the program runs.
 __attribute__((constructor(101))) static void find_originals(void) {
-#define FIND(name, symbol, act, task, result, type) \
+#define FIND(name, symbol, act, task, type) \
     original_##name = dlsym(RTLD_NEXT, symbol); \
     if (!original_##name) original_##name = (void *)is_missing;
     EACH_FUNCTION(FIND)

@@ -20,8 +20,8 @@ struct Explanations {
             } else {
                 changes.append(([number], text))
             }
+            if changes.count > Self.most { return [] }
         }
-        guard changes.count <= Self.most else { return [] }
         return changes.map { numbers, text in
             let list = numbers.map(String.init).joined(separator: ", ")
             return "at switch\(numbers.count == 1 ? "" : "es") \(list), \(text)"

@@ -113,7 +113,7 @@ final class SimulationTrace {
         guard !Self.isOfXCTest(thread.name), !Self.isOfXCTest(next.name) else { return }
         switches += 1
         let (from, to) = (thread.title.withoutYield, next.title.withoutYield)
-        // Nobody knows a queue of XCTest.
+        // A story names no queue of XCTest.
         let due = Self.isOfXCTest(usual.name) ? to : usual.title.withoutYield
         add(.change(from: from, to: to, number: switches, due: due))
     }

@@ -23,6 +23,7 @@ enum TaskLayout {
         let actor = Idle()
         return withExtendedLifetime(actor) {
             unsafe ecs_knows_tasks(
+                // The test ends before the call returns, and with it the use of the actor.
                 make, Unmanaged.passUnretained(actor).toOpaque(),
                 // A type is a pointer to what the runtime knows of it.
                 unsafeBitCast(Failure.self, to: UnsafeRawPointer.self))

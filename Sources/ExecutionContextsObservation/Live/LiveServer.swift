@@ -60,10 +60,12 @@ final class LiveServer: @unchecked Sendable {
         }
     }
 
+    /// Frees the port first: a client whose connection ends does not find it open.
     func close() {
+        listener.close()
         for client in clients { client.socket.close() }
         clients = []
-        for socket in [listener, bell.reading, bell.writing] { socket.close() }
+        for socket in [bell.reading, bell.writing] { socket.close() }
     }
 
     func run() {

@@ -100,8 +100,8 @@ extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 extern void *swift_tryRetain(void *object);
 
-void ec_task_retain(void *task) { swift_retain(task); }
-void ec_task_release(void *task) { swift_release(task); }
+void ec_retain(void *object) { swift_retain(object); }
+void ec_release(void *object) { swift_release(object); }
 void *ec_try_retain(void *object) { return swift_tryRetain(object); }
 
 // From the runtime of tasks, where the standard library finds them as well. Here without the

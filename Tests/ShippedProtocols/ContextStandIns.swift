@@ -128,8 +128,8 @@ enum Frame {
     static func newJob() -> UInt64 { World.current.threads.nextNumber() }
 }
 
-func ec_task_retain(_ task: UnsafeMutableRawPointer) {}
-func ec_task_release(_ task: UnsafeMutableRawPointer) {}
+func ec_retain(_ task: UnsafeMutableRawPointer) {}
+func ec_release(_ task: UnsafeMutableRawPointer) {}
 
 /// Dispatch can always begin.
 enum DispatchStart {

@@ -238,9 +238,9 @@ void ec_thread_attach(ec_thread *_Nonnull thread, void (*_Nonnull ended)(ec_thre
 /// Notes that the first thread frees its values at its end: from then on it has no part in main.
 void ec_main_thread_ended(void);
 
-/// Retains a task's object, so that no other task gets its address, and releases it.
-void ec_task_retain(void *_Nonnull task);
-void ec_task_release(void *_Nonnull task);
+/// Retains an object of Swift, and releases it. The compiler does not remove these calls.
+void ec_retain(void *_Nonnull object);
+void ec_release(void *_Nonnull object);
 
 /// Writes `text` and a newline to the standard error.
 void ec_print_error(const char *_Nonnull text);

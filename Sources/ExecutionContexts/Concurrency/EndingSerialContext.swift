@@ -116,7 +116,10 @@ public final class EndingSerialContext: SerialContext, RefusingContext, SerialEx
     }
 
     /// Runs a job of an actor whose executor is this context, before the shutdown and after it.
-    public func enqueue(_ job: consuming ExecutorJob) { view.submit(UnownedJob(job), of: self) }
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        keeping(self) { view.submit(job, of: self) }
+    }
 
     public func isIsolatingCurrentContext() -> Bool? { view.isIsolatingCurrentContext() }
 

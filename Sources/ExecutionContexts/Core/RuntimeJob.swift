@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import Dispatch
 
 /// A job of a task or an actor. It must run exactly once, whatever the context does with its
@@ -70,8 +71,21 @@ extension ViewFacts {
     }
 }
 
+/// Runs `body`, during which an executor lives that the runtime does not keep: the job that it
+/// enqueues may run, and free the last user of the executor, before `enqueue` returns.
+func keeping(_ executor: some Executor, _ body: () -> Void) {
+    // The runtime's own calls: the compiler assumes that `self` lives anyway.
+    let object = unsafe Unmanaged.passUnretained(executor).toOpaque()
+    unsafe ec_retain(object)
+    body()
+    unsafe ec_release(object)
+}
+
 extension ActorBackingContext {
-    public func enqueue(_ job: consuming ExecutorJob) { submit(UnownedJob(job), of: self) }
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        keeping(self) { submit(job, of: self) }
+    }
 
     /// Submits a job of an actor whose executor is `executor`: this context, or one that runs its
     /// jobs here. `inlines`: `execute` may run it inside another job, maybe of the same actor.
@@ -118,7 +132,8 @@ extension ActorBackingContext {
 
 extension ContextDecorator where Self: ActorBackingContext {
     public func enqueue(_ job: consuming ExecutorJob) {
-        submit(UnownedJob(job), of: self, inlines: facts.mayInline)
+        let job = UnownedJob(job)
+        keeping(self) { submit(job, of: self, inlines: facts.mayInline) }
     }
 }
 
@@ -135,9 +150,14 @@ private final class ContextTaskExecutor<Context: ExecutionContext>: TaskExecutor
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        keeping(self) { submit(job) }
+    }
+
+    private func submit(_ job: UnownedJob) {
         let job = CompletionGuard(
             RuntimeJob(
-                job: UnownedJob(job),
+                job: job,
                 runJob: { [self] in unsafe $0.runSynchronously(on: asUnownedTaskExecutor()) },
                 onDrop: { [context] job in
                     if context.executeWithoutBase({ job.run() }) { return }

@@ -102,9 +102,9 @@ struct Holder {
         }
     }
 
-    func retain() { if let task = unsafe task { unsafe ec_task_retain(task) } }
+    func retain() { if let task = unsafe task { unsafe ec_retain(task) } }
 
-    func release() { if let task = unsafe task { unsafe ec_task_release(task) } }
+    func release() { if let task = unsafe task { unsafe ec_release(task) } }
 
     private var task: UnsafeMutableRawPointer? {
         word & Kind.mask == Kind.task ? unsafe UnsafeMutableRawPointer(bitPattern: word) : nil

@@ -103,11 +103,13 @@ public class LimitedView: Drainer, BarrierContext, Limiter, @unchecked Sendable 
     }
 
     override func drainWasDropped() {
-        var dropped = state.withLock { $0.workerWasDropped() }
-        if dropped.isEmpty { return }
-        // Freed outside the lock, beside no job: awaiting callers are refused (laws 1, 9, 10).
-        unsafe Frame.enterJobs(of: identity) { _ = dropped.takeAll() }
-        if state.withLock({ $0.retire(endingBarrier: true) }) { requestDrain(on: base) }
+        runDrops(on: base) {
+            var dropped = state.withLock { $0.workerWasDropped() }
+            if dropped.isEmpty { return false }
+            // Freed outside the lock, beside no job: awaiting callers are refused (laws 1, 9, 10).
+            unsafe Frame.enterJobs(of: identity) { _ = dropped.takeAll() }
+            return state.withLock { $0.retire(endingBarrier: true) }
+        }
     }
 }
 

@@ -181,7 +181,10 @@ public final class SerialView: Drainer, ActorBackingContext, SynchronousBarrierC
         return false
     }
 
-    override func drainWasDropped() {
+    override func drainWasDropped() { runDrops(on: base) { dropJobs() } }
+
+    /// Drops all jobs that wait; true if another drain must be requested for later ones.
+    private func dropJobs() -> Bool {
         var dropped = WorkQueue()
         var queue = WorkQueue()
         var waitQueue = DrainWaiters()
@@ -196,14 +199,14 @@ public final class SerialView: Drainer, ActorBackingContext, SynchronousBarrierC
             swap(&waitQueue, &self.waitQueue)
             return true
         }
-        guard isMine else { return }
+        guard isMine else { return false }
         // Freed outside the lock, beside no job: awaiting callers are refused (laws 1, 9, 10).
         unsafe Frame.enterJobs(of: identity) {
             _ = dropped.takeAll()
             _ = queue.takeAll()
             waitQueue.dropAll()
         }
-        releaseOwnership()
+        return passOwnership()
     }
 }
 
@@ -242,8 +245,13 @@ extension SerialView {
         }
     }
 
-    /// Releases drain ownership, or passes it on to the first waiter.
     private func releaseOwnership() {
+        if passOwnership() { requestDrain(on: base) }
+    }
+
+    /// Releases drain ownership, or passes it on to the first waiter; true if the caller must request
+    /// a drain.
+    private func passOwnership() -> Bool {
         var waiter: DrainWaiter?
         let mustRequest = mailbox.withLock { mailbox in
             let mustRequest = release(&mailbox)
@@ -252,7 +260,7 @@ extension SerialView {
             return mustRequest
         }
         waiter?.wake()
-        if mustRequest == true { requestDrain(on: base) }
+        return mustRequest == true
     }
 
     /// Releases drain ownership between two jobs, as `release` does. If a thread waits, the drain

@@ -13,6 +13,8 @@ let package = Package(
         .library(name: "ExecutionContextsTesting", targets: ["ExecutionContextsTesting"]),
         // Apart from the one before, which links no test library: for test targets only.
         .library(name: "ExecutionContextsSearch", targets: ["ExecutionContextsSearch"]),
+        // For targets that tell a search each access of memory.
+        .library(name: "ExecutionContextsAccesses", targets: ["CAccesses"]),
     ],
     traits: [
         .trait(
@@ -38,11 +40,15 @@ let package = Package(
                 "errors.js", "model.js", "path.js", "totals.js", "drawing.js", "facts.js",
                 "input.js", "live.js", "selftest.js", "timeline.css", "controls.html",
             ].map { .embedInCode("Timeline/\($0)") }),
+        // What code calls that the compiler has made to tell its accesses of memory.
+        .target(name: "CAccesses"),
         // How simulations take jobs from the concurrency runtime.
-        .target(name: "CSimulation", dependencies: ["CPlatform"]),
+        .target(name: "CSimulation", dependencies: ["CPlatform", "CAccesses"]),
         .target(
             name: "ExecutionContextsTesting",
-            dependencies: ["ExecutionContexts", "ExecutionContextsDiagnostics", "CSimulation"]),
+            dependencies: [
+                "ExecutionContexts", "ExecutionContextsDiagnostics", "CSimulation", "CAccesses",
+            ]),
         .target(name: "ExecutionContextsSearch", dependencies: ["ExecutionContextsTesting"]),
 
         .executableTarget(
@@ -99,6 +105,13 @@ let package = Package(
             name: "SeededBugs",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Tests/SeededBugs"),
+        // Searches ordinary programs with faults, which tell each access of memory. A program of its
+        // own: where a module tells its accesses, so do the copies of functions that it shares.
+        .executableTarget(
+            name: "AccessPrograms",
+            dependencies: ["ExecutionContextsTesting"],
+            path: "Tests/AccessPrograms",
+            swiftSettings: [.unsafeFlags(["-Xfrontend", "-sanitize=thread"])]),
         .executableTarget(
             name: "Corpus",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting", "SeededBugs"],
@@ -150,7 +163,8 @@ package.targets.append(
 // toolchain's new warning never breaks the build of somebody who only depends on this package.
 for target in package.targets
 where ![
-    "CPlatform", "CDiagnostics", "CSimulation", "TestWidth", "ShippedProtocolTests",
+    "CPlatform", "CDiagnostics", "CAccesses", "AccessPrograms", "CSimulation", "TestWidth",
+    "ShippedProtocolTests",
 ].contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

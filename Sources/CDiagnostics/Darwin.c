@@ -1,5 +1,5 @@
 #if defined(__APPLE__)
-#include "CDiagnostics.h"
+#include "Images.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -10,6 +10,11 @@ bool ecd_function(uintptr_t address, char *name, size_t size) {
     Dl_info image;
     if (!dladdr((void *)address, &image) || !image.dli_sname) return false;
     return swift_demangle(image.dli_sname, strlen(image.dli_sname), name, &size, 0) != NULL;
+}
+
+bool ecd_is_made_by_compiler(uintptr_t address) {
+    Dl_info image;
+    return dladdr((void *)address, &image) && image.dli_sname && ecd_finds_metadata(image.dli_sname);
 }
 
 // The lines of a program are not in its own file.

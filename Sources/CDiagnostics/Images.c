@@ -103,4 +103,14 @@ bool ecd_function(uintptr_t address, char *name, size_t size) {
     ecd_unmap(image);
     return found;
 }
+
+bool ecd_is_made_by_compiler(uintptr_t address) {
+    ecd_image image;
+    uintptr_t start;
+    if (!ecd_map(address, &image)) return false;
+    const char *symbol = ecd_symbol(image, &start);
+    bool is_made = symbol && ecd_finds_metadata(symbol);
+    ecd_unmap(image);
+    return is_made;
+}
 #endif

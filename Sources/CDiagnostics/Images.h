@@ -8,6 +8,13 @@
 #include <dlfcn.h>
 #include <string.h>
 
+/// Whether a symbol is that of a function of the compiler that looks up the metadata of a type.
+static inline bool ecd_finds_metadata(const char *symbol) {
+    size_t length = strlen(symbol);
+    if (!strncmp(symbol, "__swift_", 8)) return true;
+    return length > 2 && symbol[0] == '$' && (!strcmp(symbol + length - 2, "Ma") || !strcmp(symbol + length - 2, "Wl"));
+}
+
 /// A part of a program file that is being read.
 typedef struct {
     const uint8_t *next, *end;

@@ -1,5 +1,7 @@
 #include "Interposition.h"
 
+#include <CAccesses.h>
+
 #include <stdlib.h>
 
 #include <stddef.h>
@@ -49,8 +51,15 @@ void *ecs_swap_current(void *simulation) {
 
 // How many static variables this thread is making.
 static ECS_THREAD_LOCAL int once_depth;
-void ecs_enter_once(void) { once_depth++; }
-void ecs_leave_once(void) { once_depth--; }
+// What it accesses is its own: other threads of the simulation do not run.
+void ecs_enter_once(void) {
+    once_depth++;
+    ecs_accesses_pause();
+}
+void ecs_leave_once(void) {
+    ecs_accesses_resume();
+    once_depth--;
+}
 bool ecs_is_making_static(void) { return once_depth > 0; }
 
 void ecs_enqueue_outside(void *job, ecs_executor executor) {
@@ -263,14 +272,16 @@ bool ecs_prefers_executor(void) {
     return swift_task_getPreferredTaskExecutor && swift_task_getPreferredTaskExecutor().identity;
 }
 
-// An actor orders its jobs. This shows the order to the thread sanitizer, since the simulation runs
+// An actor orders its jobs. This shows the order to what checks accesses, since the simulation runs
 // the jobs without the actor's own queue.
 #if __has_feature(thread_sanitizer)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
+static void order_after(void *actor) { __tsan_acquire(actor); }
+static void order_before(void *actor) { __tsan_release(actor); }
 #else
-static inline void __tsan_acquire(void *address) { (void)address; }
-static inline void __tsan_release(void *address) { (void)address; }
+static void order_after(void *actor) { ecs_order_acquire(actor); }
+static void order_before(void *actor) { ecs_order_release(actor); }
 #endif
 
 void ecs_run(void *job, ecs_executor executor) {
@@ -278,10 +289,10 @@ void ecs_run(void *job, ecs_executor executor) {
     runs_job = true;
     // A drain acquires its actor itself.
     if (kind(job) == kind_drain) executor = (ecs_executor){NULL, 0};
-    if (executor.identity) __tsan_acquire(executor.identity);
+    if (executor.identity) order_after(executor.identity);
     swift_job_run(job, executor.identity, executor.implementation);
     // Only an address: the job may have been the actor's last user.
-    if (executor.identity) __tsan_release(executor.identity);
+    if (executor.identity) order_before(executor.identity);
     runs_job = outer;
 }
 

@@ -17,6 +17,8 @@ static uintptr_t stack_end(void) {
     return end;
 }
 
+const void *ecs_stack_end(void) { return (const void *)stack_end(); }
+
 // A frame without a pointer to the next one may lead anywhere in the stack, also to memory that a
 // sanitizer guards: the value read there is a meaningless number.
 __attribute__((no_sanitize("address", "thread"))) size_t ecs_callers(uintptr_t *addresses, size_t count) {

@@ -1,6 +1,7 @@
 #ifdef __APPLE__
 #include "Interposition.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 // Libraries are bound to the runtime's own function, which a program cannot interpose.
@@ -12,6 +13,13 @@ bool ecs_sees_all(void) { return false; }
 size_t ecs_callers(uintptr_t *addresses, size_t count) {
     (void)addresses, (void)count;
     return 0;
+}
+
+const void *ecs_stack_end(void) { return pthread_get_stackaddr_np(pthread_self()); }
+
+const void *ecs_owned_buffer(const void *address, size_t *size) {
+    (void)address, (void)size;
+    return NULL;
 }
 
 // The locations at which tasks resume are reported on Linux only.

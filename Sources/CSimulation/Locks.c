@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "Interposition.h"
 
+#include <CAccesses.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +30,11 @@ uint32_t ecs_holder(ecs_lock lock) {
 
 void ecs_give_back_lock(ecs_lock lock, uint32_t owner) {
     if (lock.kind != ecs_mutex) return;
+    if (lock.word == lock.holder) {
+        // A Mutex. Releasing, as its own unlock.
+        __atomic_store_n((uint32_t *)(uintptr_t)lock.word, 0, __ATOMIC_RELEASE);
+        return;
+    }
     pthread_mutex_t *mutex = (pthread_mutex_t *)(uintptr_t)lock.word;
     int result = pthread_mutex_unlock(mutex);
 #ifdef __GLIBC__
@@ -53,12 +60,43 @@ __attribute__((weak)) SWIFT_CALL void mutex_lock_slowly(
         uint32_t none = 0;
         // Acquiring, as the library does it.
         if (atomic_compare_exchange_strong_explicit(
-                word, &none, thread, memory_order_acquire, memory_order_relaxed))
+                word, &none, thread, memory_order_acquire, memory_order_relaxed)) {
+            if (ecs_order_did_refuse(lock.word)) {
+                ecs_order_acquire(lock.word);
+                ecs_did_lock(lock);
+            }
             return;
+        }
     }
     static void *known;
     const char *name = "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF";
     ((lock_slowly *)ecs_original(&known, name, NULL))(thread, word);
+}
+
+// The atomics of Synchronization are inlined, except in these functions, which publish an object
+// and find the published one.
+typedef SWIFT_CALL void *publish(void *object, const void *type, __attribute__((swift_context)) void *reference);
+typedef SWIFT_CALL void *find_published(const void *type, __attribute__((swift_context)) void *reference);
+publish store_if_nil __asm__("$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF");
+find_published load_reference __asm__("$s15Synchronization19AtomicLazyReferenceV4loadxSgyF");
+
+__attribute__((weak)) SWIFT_CALL void *store_if_nil(
+    void *object, const void *type, __attribute__((swift_context)) void *reference) {
+    static void *known;
+    const char *name = "$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF";
+    ecs_order_release(reference);
+    void *published = ((publish *)ecs_original(&known, name, NULL))(object, type, reference);
+    ecs_order_acquire(reference);
+    return published;
+}
+
+__attribute__((weak)) SWIFT_CALL void *load_reference(
+    const void *type, __attribute__((swift_context)) void *reference) {
+    static void *known;
+    const char *name = "$s15Synchronization19AtomicLazyReferenceV4loadxSgyF";
+    void *published = ((find_published *)ecs_original(&known, name, NULL))(type, reference);
+    ecs_order_acquire(reference);
+    return published;
 }
 
 #ifdef __GLIBC__
@@ -92,12 +130,25 @@ static bool sees(ecs_lock lock, const void *caller) {
 // Whether the calling thread has the lock now: a robust one may be in another state than expected.
 static bool is_taken(int result) { return result == 0 || result == EOWNERDEAD; }
 
+// Whether the simulation sees it or not, a lock orders what its holders do, except the scheduler's.
+static void order_after(const void *lock) {
+    if (!ecs_ignores()) ecs_order_acquire(lock);
+}
+static void order_before(const void *lock) {
+    if (!ecs_ignores()) ecs_order_release(lock);
+}
+
+static int did_take(int result, pthread_mutex_t *mutex, bool is_seen) {
+    if (!is_taken(result)) return result;
+    order_after(mutex);
+    if (is_seen) ecs_did_lock(lock_of(mutex));
+    return result;
+}
+
 __attribute__((weak)) int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     bool is_seen = sees(lock_of(mutex), __builtin_return_address(0));
     if (is_seen) ecs_will_lock(lock_of(mutex), false);
-    int result = try_lock(mutex);
-    if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
-    return result;
+    return did_take(try_lock(mutex), mutex, is_seen);
 }
 
 static int take(pthread_mutex_t *mutex, bool is_seen) {
@@ -109,8 +160,7 @@ static int take(pthread_mutex_t *mutex, bool is_seen) {
     // Only a thread outside can release it.
     go_home_for(mutex);
     if (result == EBUSY) result = ((on_mutex *)ecs_original(&known, "pthread_mutex_lock", NULL))(mutex);
-    if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
-    return result;
+    return did_take(result, mutex, is_seen);
 }
 
 __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
@@ -120,6 +170,7 @@ __attribute__((weak)) int pthread_mutex_lock(pthread_mutex_t *mutex) {
 static int unlock(pthread_mutex_t *mutex, bool is_seen) {
     static void *known;
     go_home_for(mutex);
+    order_before(mutex);
     int result = ((on_mutex *)ecs_original(&known, "pthread_mutex_unlock", NULL))(mutex);
     if (is_seen && !result) ecs_did_unlock(lock_of(mutex));
     return result;
@@ -156,6 +207,18 @@ static ecs_lock for_writing(const pthread_rwlock_t *lock) {
 
 typedef int on_rwlock(pthread_rwlock_t *);
 
+// The number of the thread that writes is in the lock. Relaxed: it is the caller's, or not.
+static bool is_written(const pthread_rwlock_t *lock) {
+    return __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) != 0;
+}
+
+// A reader follows writers, not other readers. The second address stands for these.
+static const void *readers_of(const pthread_rwlock_t *lock) { return (const char *)lock + 1; }
+static void did_enter(pthread_rwlock_t *lock, ecs_lock seen) {
+    order_after(lock);
+    if (seen.kind == ecs_writes) order_after(readers_of(lock));
+}
+
 static int try_to_read(pthread_rwlock_t *lock) {
     static void *known;
     return ((on_rwlock *)ecs_original(&known, "pthread_rwlock_tryrdlock", NULL))(lock);
@@ -170,19 +233,22 @@ static int try_seen(pthread_rwlock_t *lock, on_rwlock *try, ecs_lock seen, const
     bool is_seen = sees(seen, caller);
     if (is_seen) ecs_will_lock(seen, false);
     int result = try(lock);
+    if (!result) did_enter(lock, seen);
     if (is_seen && !result) ecs_did_lock(seen);
     return result;
 }
 
 static int take_seen(
     pthread_rwlock_t *lock, on_rwlock *try, on_rwlock *take, ecs_lock seen, const void *caller) {
-    if (!sees(seen, caller)) return take(lock);
-    ecs_will_lock(seen, true);
-    int result;
-    while ((result = try(lock)) == EBUSY && ecs_wait(seen, INT64_MAX)) {}
+    bool is_seen = sees(seen, caller);
+    if (is_seen) ecs_will_lock(seen, true);
+    int result = EBUSY;
+    if (is_seen)
+        while ((result = try(lock)) == EBUSY && ecs_wait(seen, INT64_MAX)) {}
     // Only a thread outside can release it.
     if (result == EBUSY) result = take(lock);
-    if (!result) ecs_did_lock(seen);
+    if (!result) did_enter(lock, seen);
+    if (is_seen && !result) ecs_did_lock(seen);
     return result;
 }
 
@@ -209,6 +275,8 @@ __attribute__((weak)) int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
 __attribute__((weak)) int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     static void *known;
     bool is_seen = ecs_current() && !ecs_has_own_locks(__builtin_return_address(0));
+    // Whether it was taken to write, the system knows only until it is released.
+    order_before(is_written(lock) ? (const void *)lock : readers_of(lock));
     int result = ((on_rwlock *)ecs_original(&known, "pthread_rwlock_unlock", NULL))(lock);
     if (is_seen && !result) ecs_did_unlock(for_writing(lock));
     return result;
@@ -239,8 +307,7 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
         int result;
         while ((result = try_lock(mutex)) == EBUSY && ecs_now() < deadline
                && ecs_wait(lock_of(mutex), deadline)) {}
-        if (is_seen && is_taken(result)) ecs_did_lock(lock_of(mutex));
-        if (result != EBUSY) return result;
+        if (result != EBUSY) return did_take(result, mutex, is_seen);
         if (ecs_now() >= deadline) return ETIMEDOUT;
     }
     go_home_for(mutex);

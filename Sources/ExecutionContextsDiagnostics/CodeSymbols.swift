@@ -31,6 +31,12 @@ package enum CodeSymbols {
         return declaration
     }
 
+    /// Whether an address is in code of the compiler that looks up the metadata of a type. The
+    /// caller caches it.
+    package static func findsMetadata(at address: UInt) -> Bool {
+        ecd_is_made_by_compiler(address)
+    }
+
     /// The innermost line at an address; nil if it is unknown. The caller caches it.
     package static func line(at address: UInt) -> SourceLine? {
         unsafe withText { text, size in

@@ -38,5 +38,5 @@ package func replacesFunctions() async -> Bool {
 }
 
 private var isUnderThreadSanitizer: Bool {
-    unsafe dlsym(dlopen(nil, RTLD_NOW), "__tsan_init") != nil
+    unsafe dlsym(dlopen(nil, RTLD_NOW), "__tsan_create_fiber") != nil
 }

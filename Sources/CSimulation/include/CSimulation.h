@@ -306,6 +306,13 @@ bool ecs_sees_all(void);
 /// Writes the addresses of the calls that lead to the calling function; returns how many.
 size_t ecs_callers(uintptr_t *_Nonnull addresses, size_t count);
 
+/// The end of the calling thread's stack; NULL where it is unknown.
+const void *_Nullable ecs_stack_end(void);
+
+/// The start and the size of the buffer of an array, set or dictionary that contains an address, if
+/// there is only one reference to it.
+const void *_Nullable ecs_owned_buffer(const void *_Nonnull address, size_t *_Nonnull size);
+
 /// The number that identifies the calling thread in the system's locks; zero where it is unknown.
 uint32_t ecs_thread(void);
 

@@ -249,8 +249,8 @@ extension SerialView {
         if passOwnership() { requestDrain(on: base) }
     }
 
-    /// Releases drain ownership, or passes it on to the first waiter; true if the caller must request
-    /// a drain.
+    /// Releases drain ownership, or passes it on to the first waiter; true if the caller must
+    /// request a drain.
     private func passOwnership() -> Bool {
         var waiter: DrainWaiter?
         let mustRequest = mailbox.withLock { mailbox in

@@ -28,6 +28,9 @@ struct CallerLocation: Sendable {
         }
     }
 
+    /// The location of the code at an address.
+    init(of address: UInt) { (callers, isSuspended) = ([address], false) }
+
     private static var isDebug: Bool {
         #if DEBUG
         true

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The runtime does not keep an executor while it enqueues a job. The job may run, and free the last
-/// user of the executor, before `enqueue` returns.
+/// The runtime does not keep an executor while it enqueues a job. The job may run, and free the
+/// last user of the executor, before `enqueue` returns.
 @Suite(.patient, .serialized)
 struct EnqueueLifetimeTests {
     enum Kind: CaseIterable { case own, named, inline, serial, ending }

@@ -48,7 +48,7 @@ extension HostThread {
     func didFree(_ lock: SystemLock) {
         guard !HiddenFromSanitizer.isActive else { return }
         HiddenFromSanitizer.begin()
-        scheduler?.didFree(lock)
+        scheduler?.didFree(lock.word)
         HiddenFromSanitizer.end()
     }
 

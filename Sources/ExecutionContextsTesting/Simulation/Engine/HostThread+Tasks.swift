@@ -85,7 +85,10 @@ extension HostThread {
     func didAct(_ act: ecs_act, _ yield: ecs_yield) {
         if HiddenFromSanitizer.isActive { return }
         HiddenFromSanitizer.begin()
-        if let thread, let scheduler { unsafe scheduler.didAct(act, yield, thread) }
+        if let thread, let scheduler {
+            if act == ecs_resumes { scheduler.passToRunningTasks(from: thread) }
+            unsafe scheduler.didAct(act, yield, thread)
+        }
         HiddenFromSanitizer.end()
     }
 

@@ -93,6 +93,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// Ends the calling host where it stands.
     static func endCurrent() -> Never {
         SimulationHooks.leaveForGood()
+        AccessOrder.leave()
         current?.schedulerToken.leave()
         ecs_end_thread()
     }
@@ -140,6 +141,9 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
     /// Runs a simulated thread to its end; returns the one that this host runs next.
     private func run(_ thread: SimulatedThread) -> SimulatedThread? {
         guard let scheduler else { return nil }
+        let order = scheduler.hosts.order
+        order?.enter(thread, on: self)
+        defer { if order != nil { AccessOrder.leave() } }
         thread.edge.acquire()
         if thread.isOfTasks {
             scheduler.tasks.run(thread, on: scheduler)
@@ -158,6 +162,7 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
             for other in scheduler.threads {
                 other.edge.release()
                 scheduler.memory?.pass(from: 0, to: other.id)
+                order?.pass(to: other)
             }
         }
         switch scheduler.didReturn(thread, self) {

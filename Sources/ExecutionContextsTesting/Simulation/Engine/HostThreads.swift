@@ -28,6 +28,8 @@ final class HostThreads: @unchecked Sendable {
     var met = Uncontrolled()
     /// The reversals found and tried, if the strategy looks for them.
     var reversals: Reversals?
+    /// What orders accesses of memory; nil where no code of the program tells them.
+    let order = AccessOrder()
     /// The conflicting operations seen, if the strategy looks for them.
     var pairs: ConflictingPairs?
     /// The schedules that the search has run, a hash of the decisions of each.

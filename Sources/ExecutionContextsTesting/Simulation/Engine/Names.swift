@@ -42,6 +42,8 @@ struct Word: Hashable {
         self.address = address
     }
 
+    var pointer: UnsafeRawPointer? { unsafe UnsafeRawPointer(bitPattern: address) }
+
     /// The address of an object, which identifies it in the same way.
     init(of object: AnyObject) { address = UInt(bitPattern: ObjectIdentifier(object)) }
 

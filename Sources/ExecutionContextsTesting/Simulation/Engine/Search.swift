@@ -239,7 +239,7 @@ final class Search: Sendable {
             reason =
                 "No two of its threads or tasks could ever run at the same time, so there is one order. "
                 + "Test the code from several tasks"
-        } else if !hosts.isInterrupted, ecs_sees_all(), mayGoOn {
+        } else if !hosts.isInterrupted, hosts.order?.hasShared != true, ecs_sees_all(), mayGoOn {
             reason =
                 "No thread or task could be interrupted between its beginning and its end, so only orders "
                 + "of whole ones were tried. The search does not see uses of variables and atomics, and of "

@@ -188,6 +188,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
         }
         noteOrder()
         pass(.acquires)
+        beginEdges(isAlone: isBarrier || width == 1)
         thread.running.append(
             .init(queue: self, isExclusive: isBarrier || width == 1, caller: nil))
         scheduler.trace?.add(thread, .begins(name))
@@ -195,7 +196,7 @@ final class SimulatedJobQueue: @unchecked Sendable {
 
     /// Ends the job of a thread that has entered.
     func leave(_ thread: SimulatedThread) {
-        thread.running.removeLast()
+        endEdges(isAlone: thread.running.removeLast().isExclusive)
         didEnd()
     }
 
@@ -237,16 +238,20 @@ final class SimulatedJobQueue: @unchecked Sendable {
     }
 
     private func run(_ job: Job) {
+        let isAlone = job.isBarrier || width == 1
         job.edge.acquire()
+        beginEdges(isAlone: isAlone)
+        job.run()
+        endEdges(isAlone: isAlone)
+    }
+
+    private func beginEdges(isAlone: Bool) {
         afterExclusive.acquire()
-        if job.isBarrier || width == 1 {
-            afterShared.acquire()
-            job.run()
-            afterExclusive.release()
-        } else {
-            job.run()
-            afterShared.release()
-        }
+        if isAlone { afterShared.acquire() }
+    }
+
+    private func endEdges(isAlone: Bool) {
+        if isAlone { afterExclusive.release() } else { afterShared.release() }
     }
 
     /// Frees the queued jobs. The deinit of one may notify others, as the guard of a view's drain

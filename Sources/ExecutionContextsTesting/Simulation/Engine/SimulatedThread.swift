@@ -1,3 +1,4 @@
+internal import CAccesses
 internal import ExecutionContexts
 internal import Synchronization
 
@@ -203,9 +204,15 @@ final class Edge: Sendable {
     private let word = Atomic(0)
 
     /// Makes the caller's earlier writes visible to threads that later call `acquire`.
-    func release() { HiddenFromSanitizer.suspended { word.add(1, ordering: .releasing) } }
+    func release() {
+        HiddenFromSanitizer.suspended { word.add(1, ordering: .releasing) }
+        unsafe ecs_order_release(Word(of: self).pointer)
+    }
 
-    func acquire() { HiddenFromSanitizer.suspended { _ = word.load(ordering: .acquiring) } }
+    func acquire() {
+        HiddenFromSanitizer.suspended { _ = word.load(ordering: .acquiring) }
+        unsafe ecs_order_acquire(Word(of: self).pointer)
+    }
 
     /// An edge that the caller has released.
     static func released() -> Edge {

@@ -62,6 +62,7 @@ extension SimulationScheduler {
         let checks = add("the checks at the end") { [self] in
             for thread in before { thread.edge.acquire() }
             memory?.synchronizeAll()
+            hosts.order?.acquireAll()
             for condition in last { checkLast(condition) }
             // Objects that only the conditions reference are freed here, in the simulation: after
             // the change, since their deinits reach scheduling points.

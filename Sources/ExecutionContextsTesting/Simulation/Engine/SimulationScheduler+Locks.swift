@@ -46,14 +46,14 @@ extension SimulationScheduler {
         trace?.add(thread, .leaves(name(of: lock)))
     }
 
-    /// Another object may have the address.
-    func didFree(_ lock: SystemLock) {
+    /// A lock, a condition or an atomic is gone. Another object may have its address.
+    func didFree(_ word: Word) {
         for thread in threads where !thread.locks.isEmpty {
-            thread.locks.removeAll { $0.word == lock.word }
+            thread.locks.removeAll { $0.word == word }
         }
-        names.forget(lock.word)
-        objects.forget(lock.word)
-        log?.forget(lock.word)
+        names.forget(word)
+        objects.forget(word)
+        log?.forget(word)
     }
 
     /// A thread takes a lock of which nothing is known. It may know all that has happened, and the
@@ -116,7 +116,7 @@ extension SimulationScheduler {
             // The library traps with a message of its own.
             if holder === thread && lock.trapsOnReentry { return ecs_not_waited }
         }
-        if lock.trapsOnReentry { hosts.met.insert(.mutex) }
+        if lock.trapsOnReentry && hosts.order == nil { hosts.met.insert(.mutex) }
         let deadline = lock.isExpectation ? expectationLimit(of: thread) : deadline
         step(thread)
         thread.wait = .systemLock(lock)

@@ -74,6 +74,7 @@ extension SimulationScheduler {
 
     /// Passes on what a thread knows to the next user of an object.
     func pass(_ kind: Access.Kind, _ word: Word, by thread: SimulatedThread) {
+        hosts.order?.use(kind, word)
         guard let memory else { return }
         // Another object may later have the address of an unnamed one.
         memory.use(kind, names.name(of: word) == nil ? nil : word, by: thread.id)

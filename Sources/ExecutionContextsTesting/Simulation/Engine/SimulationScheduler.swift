@@ -98,6 +98,7 @@ final class SimulationScheduler: @unchecked Sendable {
         clock = SimulatedTime(link)
         system = SimulatedJobQueue(Names.global, width: 24, on: self)
         tasks.begin(self)
+        hosts.order?.restart()
         decisions.reserve(hosts.expected.decisions)
         switches.reserveCapacity(hosts.expected.switches)
     }

@@ -280,6 +280,11 @@ private final class SuspendingExecutor: SerialExecutor {
 
     init(_ lock: ecs_lock) { unsafe self.lock = lock }
 
+    /// The lock of a `Mutex`, whose word has the number of its owner.
+    init(mutex: UnsafePointer<UInt32>) {
+        unsafe lock = ecs_lock(kind: ecs_mutex, word: mutex, holder: mutex)
+    }
+
     var isTaken: Bool { unsafe ecs_is_taken(lock) }
 
     /// Whether it is a `Mutex`, which traps if its owner takes it again.

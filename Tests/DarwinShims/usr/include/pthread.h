@@ -20,6 +20,7 @@ int pthread_once(pthread_once_t *_Nonnull, void (*_Nonnull)(void));
 void *_Nullable pthread_getspecific(pthread_key_t);
 int pthread_setspecific(pthread_key_t, const void *_Nullable);
 pthread_t _Nonnull pthread_self(void);
+void *_Nonnull pthread_get_stackaddr_np(pthread_t _Nonnull thread);
 int pthread_main_np(void);
 struct _opaque_pthread_attr_t {
     long __sig;

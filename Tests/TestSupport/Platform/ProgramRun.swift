@@ -4,14 +4,18 @@ import Foundation
 import Testing
 
 /// A program of this package that has run.
-struct ProgramRun {
-    let lines: [String]
-    let exitCode: Int32
+package struct ProgramRun {
+    package let lines: [String]
+    package let exitCode: Int32
+
+    package init(_ name: String, _ arguments: String..., limit: String? = nil) async throws {
+        try await self.init(name, arguments, limit: limit)
+    }
 
     /// Runs a program that was built beside the tests, and waits for its end.
     ///
     /// With a limit, which is an option of the shell's `ulimit`, the lines have its errors, too.
-    init(_ name: String, _ arguments: String..., limit: String? = nil) async throws {
+    package init(_ name: String, _ arguments: [String], limit: String? = nil) async throws {
         let program = try #require(Self.program(name), "\(name) was not built beside the tests")
         let process = Process()
         let output = Pipe()
@@ -45,11 +49,14 @@ struct ProgramRun {
 
     /// The folder of the built tests, under any build system.
     private static func program(_ name: String) -> URL? {
-        let tests = Bundle(for: MainRunLoopTests.self).bundleURL
+        let tests = Bundle(for: Marker.self).bundleURL
         let runner = URL(fileURLWithPath: CommandLine.arguments[0])
         return [tests, tests.deletingLastPathComponent(), runner.deletingLastPathComponent()]
             .map { $0.appendingPathComponent(name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
+
+    /// A class of the tests' bundle.
+    private final class Marker {}
 }
 #endif

@@ -1,0 +1,177 @@
+#include "Order.h"
+
+// With the sanitizer itself, its own functions are called.
+#if !__has_feature(thread_sanitizer)
+
+#define HOOK __attribute__((weak, visibility("default")))
+#define CODE ((uintptr_t)__builtin_return_address(0) - 1)
+
+// The operations themselves are as strong as there are: a thread outside may use the atomic, too.
+// No other simulated thread runs between a scheduling point and the operation that follows it.
+
+// Whether the access that follows belongs to the schedule: it has passed its scheduling point.
+static bool begin(const void *atomic, size_t size, ecs_access_kind kind, uintptr_t code) {
+    if (__builtin_expect(!ecs_own.order || ecs_own.paused, 1)) return false;
+    if (!ecs_hooks.will_access(ecs_own.simulation, atomic, kind, code)) return false;
+    if (!ecs_own.unchecked) ecs_check(atomic, size, kind != ecs_load, true, code);
+    return true;
+}
+
+static void end(const void *atomic, ecs_access_kind kind, uint64_t before, uint64_t after, int order) {
+    if (kind == ecs_load) ecs_did_load(atomic, order);
+    else if (kind == ecs_store) ecs_did_store(atomic, order);
+    else ecs_did_update(atomic, order);
+    ecs_hooks.did_access(ecs_own.simulation, atomic, kind, before, after);
+}
+
+// The lock of a `Mutex` is inlined: its word becomes the number of the owner, and zero again.
+static bool is_lock(uint64_t expected, uint64_t desired, int order) {
+    return ecs_own.order && !ecs_own.paused && !expected && desired && desired == ecs_own.owner
+        && order == ecs_acquiring;
+}
+static bool is_unlock(uint64_t expected, uint64_t desired, int order) {
+    return ecs_own.order && !ecs_own.paused && expected && !desired && expected == ecs_own.owner
+        && order == ecs_releasing;
+}
+
+static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desired) {
+    bool locks = desired != 0;
+    if (locks) ecs_hooks.will_lock(mutex);
+    else ecs_order_release(mutex);
+    uint32_t found = expected;
+    bool is_done = __atomic_compare_exchange_n(mutex, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    ecs_own.refused = is_done ? NULL : mutex;
+    if (is_done && locks) {
+        ecs_order_acquire(mutex);
+        ecs_hooks.did_lock(mutex);
+    } else if (is_done) {
+        ecs_hooks.did_unlock(mutex);
+    }
+    return is_done ? expected : found;
+}
+
+#define UPDATE(bits, type, name, after) \
+    HOOK type __tsan_atomic##bits##_##name(volatile type *atomic, type value, int order) { \
+        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_update, CODE); \
+        type old = FETCH_##bits(atomic, name, value); \
+        if (is_seen) end((const void *)atomic, ecs_update, (uint64_t)old, (uint64_t)(type)(after), order); \
+        return old; \
+    }
+
+#define ATOMICS(bits, type) \
+    HOOK type __tsan_atomic##bits##_load(const volatile type *atomic, int order) { \
+        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_load, CODE); \
+        type value = LOAD_##bits(atomic); \
+        if (is_seen) end((const void *)atomic, ecs_load, (uint64_t)value, (uint64_t)value, order); \
+        return value; \
+    } \
+    HOOK void __tsan_atomic##bits##_store(volatile type *atomic, type value, int order) { \
+        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_store, CODE); \
+        type old = FETCH_##bits(atomic, exchange, value); \
+        if (is_seen) end((const void *)atomic, ecs_store, (uint64_t)old, (uint64_t)value, order); \
+    } \
+    UPDATE(bits, type, exchange, value) \
+    UPDATE(bits, type, fetch_add, old + value) \
+    UPDATE(bits, type, fetch_sub, old - value) \
+    UPDATE(bits, type, fetch_and, old & value) \
+    UPDATE(bits, type, fetch_or, old | value) \
+    UPDATE(bits, type, fetch_xor, old ^ value) \
+    UPDATE(bits, type, fetch_nand, ~(old & value)) \
+    static type exchange##bits( \
+        volatile type *atomic, type expected, type desired, int order, int failure, uintptr_t code) { \
+        if (bits == 32 && (is_lock((uint64_t)expected, (uint64_t)desired, order) \
+                           || is_unlock((uint64_t)expected, (uint64_t)desired, order))) \
+            return (type)exchange_owner((uint32_t *)(uintptr_t)atomic, (uint32_t)expected, (uint32_t)desired); \
+        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_update, code); \
+        type found = COMPARE_##bits(atomic, expected, desired); \
+        bool is_done = found == expected; \
+        if (is_seen) \
+            end((const void *)atomic, is_done ? ecs_update : ecs_load, (uint64_t)found, \
+                (uint64_t)(is_done ? desired : found), is_done ? order : failure); \
+        return found; \
+    } \
+    HOOK type __tsan_atomic##bits##_compare_exchange_val( \
+        volatile type *atomic, type expected, type desired, int order, int failure) { \
+        return exchange##bits(atomic, expected, desired, order, failure, CODE); \
+    } \
+    HOOK int __tsan_atomic##bits##_compare_exchange_strong( \
+        volatile type *atomic, type *expected, type desired, int order, int failure) { \
+        type found = exchange##bits(atomic, *expected, desired, order, failure, CODE); \
+        bool is_done = found == *expected; \
+        *expected = found; \
+        return is_done; \
+    } \
+    HOOK int __tsan_atomic##bits##_compare_exchange_weak( \
+        volatile type *atomic, type *expected, type desired, int order, int failure) { \
+        return __tsan_atomic##bits##_compare_exchange_strong(atomic, expected, desired, order, failure); \
+    }
+
+#define LOAD(atomic) __atomic_load_n(atomic, __ATOMIC_SEQ_CST)
+#define FETCH(atomic, name, value) FETCH_BY_##name(atomic, value)
+#define FETCH_BY_exchange(atomic, value) __atomic_exchange_n(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_add(atomic, value) __atomic_fetch_add(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_sub(atomic, value) __atomic_fetch_sub(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_and(atomic, value) __atomic_fetch_and(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_or(atomic, value) __atomic_fetch_or(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_xor(atomic, value) __atomic_fetch_xor(atomic, value, __ATOMIC_SEQ_CST)
+#define FETCH_BY_fetch_nand(atomic, value) __atomic_fetch_nand(atomic, value, __ATOMIC_SEQ_CST)
+#define COMPARE(atomic, expected, desired) \
+    ({ __typeof__(expected) found = expected; \
+       __atomic_compare_exchange_n(atomic, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+       found; })
+#define LOAD_8 LOAD
+#define LOAD_16 LOAD
+#define LOAD_32 LOAD
+#define LOAD_64 LOAD
+#define FETCH_8 FETCH
+#define FETCH_16 FETCH
+#define FETCH_32 FETCH
+#define FETCH_64 FETCH
+#define COMPARE_8 COMPARE
+#define COMPARE_16 COMPARE
+#define COMPARE_32 COMPARE
+#define COMPARE_64 COMPARE
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+#if defined(__x86_64__) || defined(__aarch64__)
+// Without a library of its own, the compiler can only compare and exchange sixteen bytes.
+typedef unsigned __int128 wide;
+#ifdef __x86_64__
+#pragma clang attribute push(__attribute__((target("cx16"))), apply_to = function)
+#endif
+static wide compare_128(volatile wide *atomic, wide expected, wide desired) {
+    return __sync_val_compare_and_swap(atomic, expected, desired);
+}
+static wide load_128(const volatile wide *atomic) { return compare_128((volatile wide *)(uintptr_t)atomic, 0, 0); }
+#define LOAD_128(atomic) load_128(atomic)
+#define COMPARE_128 compare_128
+#define NEW_exchange value
+#define NEW_fetch_add (expected + value)
+#define NEW_fetch_sub (expected - value)
+#define NEW_fetch_and (expected & value)
+#define NEW_fetch_or (expected | value)
+#define NEW_fetch_xor (expected ^ value)
+#define NEW_fetch_nand (~(expected & value))
+#define FETCH_128(atomic, name, value) \
+    ({ wide expected, found = load_128(atomic); \
+       do { expected = found; } while ((found = compare_128(atomic, expected, NEW_##name)) != expected); \
+       expected; })
+ATOMICS(128, wide)
+#ifdef __x86_64__
+#pragma clang attribute pop
+#endif
+#endif
+
+HOOK void __tsan_atomic_thread_fence(int order) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!ecs_own.paused) ecs_did_fence(order);
+}
+HOOK void __tsan_atomic_signal_fence(int order) {
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

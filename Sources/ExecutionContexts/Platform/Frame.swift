@@ -165,7 +165,7 @@ package enum Frame {
         var error: (any Error)?
     }
 
-    /// Marks the frames of observed jobs; `Drainer` has the notes 1 and 2.
+    /// Marks the frames of observed jobs; `Drainer` has the notes 1, 2, 4 and 5.
     static let reported = 3
 
     /// Notes how the body of the job that the caller runs has ended, for the observers of that job.

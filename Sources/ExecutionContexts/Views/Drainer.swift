@@ -80,31 +80,35 @@ public class Drainer: @unchecked Sendable {  // See below.
         return true
     }
 
-    /// Runs `step`, which drops what waits, and again while that needs another drain (returns true)
-    /// and the base drops it on the spot.
+    /// Runs `step`, which drops what waits, and requests another drain if that needs one (returns
+    /// true).
     ///
-    /// A drain that is dropped inside the request for it is noted in the frame of the first drop,
-    /// which continues. So the stack does not nest, however many jobs others submit meanwhile.
+    /// If the base drops it inside the request, `step` runs there, and the first drop, whose frame
+    /// is up the stack, requests the next drain. So the stack does not nest, however many jobs
+    /// others submit meanwhile.
     final func runDrops(on base: some ExecutionContext, _ step: () -> Bool) {
+        guard step() else { return }
         if let outer = unsafe Frame.find(identity), unsafe outer.pointee.note == Self.dropping {
-            unsafe outer.pointee.note = Self.droppedAgain
+            unsafe outer.pointee.note = Self.requestsAgain
             return
         }
-        while step(), requestDrainAfterDrop(on: base) {}
+        while requestDrainAfterDrop(on: base) {}
     }
 
-    /// Requests a drain; true if the base has dropped it inside this call.
+    /// Requests a drain; true if the base has dropped it inside this call, and another one is
+    /// needed.
     private final func requestDrainAfterDrop(on base: some ExecutionContext) -> Bool {
         unsafe Frame.enter(identity, note: Self.dropping) {
             requestDrain(on: base)
-            return unsafe ec_frame_top().unsafelyUnwrapped.pointee.note == Self.droppedAgain
+            return unsafe ec_frame_top().unsafelyUnwrapped.pointee.note == Self.requestsAgain
         }
     }
 
     private static var offered: Int { 1 }
     private static var accepted: Int { 2 }
-    private static var dropping: Int { 3 }
-    private static var droppedAgain: Int { 4 }
+    // Three is `Frame.reported`.
+    private static var dropping: Int { 4 }
+    private static var requestsAgain: Int { 5 }
 
     /// Requests a drain that does not begin inside this call.
     final func requestDrainLater(on base: some ExecutionContext) {

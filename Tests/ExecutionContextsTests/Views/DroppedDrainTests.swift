@@ -21,6 +21,56 @@ struct DroppedDrainTests {
         }
         #expect(left.value == 0)
     }
+
+    @Test func `Law 1: a base that drops a drain may wait for its own job of the view`() async {
+        let answers = Box(0)
+        await offThePool {
+            let base = WaitingBase(answers)
+            let view = base.serial()
+            base.view.value = view
+            view.execute(Link(view, Box(2)).job)
+            base.view.value = nil
+        }
+        #expect(answers.value == 1)
+    }
+
+    @Test func `A drain that is requested after a drop has no submitter`() async {
+        let submitters = Box<[Bool]>([])
+        let view = Dropping().observed(by: Submitters(submitters)).serial()
+        view.execute(Link(view, Box(3)).job)
+        #expect(submitters.value == [false, false, false])
+    }
+}
+
+/// Drops each drain; when it has dropped the second one, it waits for a job of the view.
+private final class WaitingBase: ExecutionContext {
+    let view = Box<SerialView?>(nil)
+    private let calls = Box(0)
+    private let answers: Box<Int>
+
+    init(_ answers: Box<Int>) { self.answers = answers }
+
+    func execute(_ work: consuming @escaping Work) {
+        Dropping().execute(consume work)
+        guard
+            calls.withValue({
+                $0 += 1; return $0
+            }) == 2
+        else { return }
+        do { try view.value?.submit {}.wait() } catch { answers.withValue { $0 += 1 } }
+    }
+}
+
+/// Notes whether each job has a submitter.
+private struct Submitters: ContextObserver {
+    private let noted: Box<[Bool]>
+
+    init(_ noted: Box<[Bool]>) { self.noted = noted }
+
+    func enqueued(_ job: ObservedWork) { noted.withValue { $0.append(job.submitter != nil) } }
+    func started(_ job: ObservedWork, waited: Duration) {}
+    func finished(_ job: ObservedWork, waited: Duration, ran: Duration) {}
+    func abandoned(_ job: ObservedWork, waited: Duration) {}
 }
 
 private struct Dropping: ExecutionContext {

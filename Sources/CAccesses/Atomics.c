@@ -12,6 +12,7 @@
 // Whether the access that follows belongs to the schedule: it has passed its scheduling point.
 static bool begin(const void *atomic, size_t size, ecs_access_kind kind, uintptr_t code) {
     if (__builtin_expect(!ecs_own.order || ecs_own.paused, 1)) return false;
+    ecs_own.refused = NULL;
     if (!ecs_hooks.will_access(ecs_own.simulation, atomic, kind, code)) return false;
     if (!ecs_own.unchecked) ecs_check(atomic, size, kind != ecs_load, true, code);
     return true;
@@ -34,19 +35,21 @@ static bool is_unlock(uint64_t expected, uint64_t desired, int order) {
         && order == ecs_releasing;
 }
 
-static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desired) {
+static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desired, uintptr_t code) {
     bool locks = desired != 0;
     if (locks) ecs_hooks.will_lock(mutex);
     else ecs_order_release(mutex);
+    // That it is an atomic: its number is forgotten with its memory.
+    if (!ecs_own.unchecked) ecs_check(mutex, sizeof *mutex, true, true, code);
     uint32_t found = expected;
     bool is_done = __atomic_compare_exchange_n(mutex, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    ecs_own.refused = is_done ? NULL : mutex;
+    ecs_own.refused = is_done || !locks ? NULL : mutex;
     if (is_done && locks) {
         ecs_order_acquire(mutex);
         ecs_hooks.did_lock(mutex);
-    } else if (is_done) {
-        ecs_hooks.did_unlock(mutex);
     }
+    // Where the word has a mark of the kernel, the library unlocks it by a call that follows.
+    if (!locks) ecs_hooks.did_unlock(mutex);
     return is_done ? expected : found;
 }
 
@@ -81,7 +84,7 @@ static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desi
         volatile type *atomic, type expected, type desired, int order, int failure, uintptr_t code) { \
         if (bits == 32 && (is_lock((uint64_t)expected, (uint64_t)desired, order) \
                            || is_unlock((uint64_t)expected, (uint64_t)desired, order))) \
-            return (type)exchange_owner((uint32_t *)(uintptr_t)atomic, (uint32_t)expected, (uint32_t)desired); \
+            return (type)exchange_owner((uint32_t *)(uintptr_t)atomic, (uint32_t)expected, (uint32_t)desired, code); \
         bool is_seen = begin((const void *)atomic, sizeof(type), ecs_update, code); \
         type found = COMPARE_##bits(atomic, expected, desired); \
         bool is_done = found == expected; \

@@ -125,6 +125,7 @@ void ecs_order_enter(
     ecs_own.simulation = simulation;
     ecs_own.thread = thread % most_threads;
     ecs_own.owner = owner;
+    ecs_own.refused = NULL;
     ecs_own.end_of_stack = (uintptr_t)end_of_stack;
 }
 
@@ -167,7 +168,8 @@ static cell *cell_at(ecs_order *order, uintptr_t word, bool is_new) {
     cell *found = &order->cells[at];
     if (found->schedule == order->schedule && found->word == word) return found;
     if (!is_new) return NULL;
-    if (order->cell_bits < most_bits && 4 * ++order->cell_count > 3 * (mask + 1)) {
+    order->cell_count++;
+    if (order->cell_bits < most_bits && 4 * order->cell_count > 3 * (mask + 1)) {
         grow_cells(order);
         return cell_at(order, word, true);
     }
@@ -330,7 +332,7 @@ static void forget_all(ecs_order *order, const void *start, size_t size, bool is
 }
 
 // Checks an access of some bytes of one word, and adds it to the word's cell.
-static void check(uintptr_t word, access new) {
+static void check(uintptr_t word, access new, bool has_forgotten) {
     ecs_order *order = ecs_own.order;
     if (order->last_thread != new.thread) {
         order->last_thread = new.thread;
@@ -351,10 +353,11 @@ static void check(uintptr_t word, access new) {
         if (!precedes && (old->is_write || new.is_write) && !(old->is_atomic && new.is_atomic)) {
             if (order->has_failed) return;
             size_t size;
-            const void *buffer = ecs_hooks.owned_buffer((const void *)(word << 3), &size);
+            const void *buffer =
+                has_forgotten ? NULL : ecs_hooks.owned_buffer((const void *)(word << 3), &size);
             if (buffer) {
                 forget_all(order, buffer, size, false);
-                return check(word, new);
+                return check(word, new, true);
             }
             order->has_failed = true;
             ecs_hooks.did_race(
@@ -381,7 +384,7 @@ static void check_range(uintptr_t start, size_t size, access new) {
     while (size) {
         size_t first = start & 7, count = size < 8 - first ? size : 8 - first;
         new.bytes = (uint8_t)(((1u << count) - 1) << first);
-        check(start >> 3, new);
+        check(start >> 3, new, false);
         start += count;
         size -= count;
     }
@@ -402,7 +405,7 @@ static bool is_known(uintptr_t start, size_t size, access new) {
 
 void ecs_check(const void *address, size_t size, bool is_write, bool is_atomic, uintptr_t code) {
     uintptr_t start = (uintptr_t)address, here = (uintptr_t)__builtin_frame_address(0);
-    // Its own stack: what others access there is checked with their accesses.
+    // Its own stack. What others access there is checked among themselves.
     if (start - here < ecs_own.end_of_stack - here) return;
     access new = {
         {{own()->now.count[ecs_own.thread], (uint8_t)ecs_own.thread, 0, is_write, is_atomic}}, code};

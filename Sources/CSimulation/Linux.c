@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "Interposition.h"
 
+#include <CAccesses.h>
+
 #include <CPlatform.h>
 
 #include <dlfcn.h>
@@ -356,6 +358,7 @@ __attribute__((constructor)) static void find_exchange(void) {
     const char *value = getenv("EXECUTION_CONTEXTS_SWITCHES");
     may_exchange = !(value && !strcmp(value, "system")) && !is_traced();
     pthread_atfork(NULL, NULL, ecs_forget_token);
+    pthread_atfork(NULL, NULL, ecs_order_leave);
 #ifdef __x86_64__
     enum { has_thread_pointer = 1 << 1 };
     // The processor may keep a second stack of the returns, which the kernel alone can change.

@@ -53,6 +53,13 @@ void ecs_give_back_lock(ecs_lock lock, uint32_t owner) {
 typedef SWIFT_CALL void lock_slowly(uint32_t thread, __attribute__((swift_context)) _Atomic(uint32_t) *word);
 lock_slowly mutex_lock_slowly __asm__("$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF");
 
+// Of code that tells its accesses, the simulation also sees the unlocking.
+static void did_lock_slowly(ecs_lock lock) {
+    if (!ecs_order_did_refuse(lock.word)) return;
+    ecs_order_acquire(lock.word);
+    ecs_did_lock(lock);
+}
+
 __attribute__((weak)) SWIFT_CALL void mutex_lock_slowly(
     uint32_t thread, __attribute__((swift_context)) _Atomic(uint32_t) *word) {
     ecs_lock lock = {ecs_mutex, (const uint32_t *)word, (const uint32_t *)word};
@@ -60,17 +67,26 @@ __attribute__((weak)) SWIFT_CALL void mutex_lock_slowly(
         uint32_t none = 0;
         // Acquiring, as the library does it.
         if (atomic_compare_exchange_strong_explicit(
-                word, &none, thread, memory_order_acquire, memory_order_relaxed)) {
-            if (ecs_order_did_refuse(lock.word)) {
-                ecs_order_acquire(lock.word);
-                ecs_did_lock(lock);
-            }
-            return;
-        }
+                word, &none, thread, memory_order_acquire, memory_order_relaxed))
+            return did_lock_slowly(lock);
     }
     static void *known;
     const char *name = "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF";
     ((lock_slowly *)ecs_original(&known, name, NULL))(thread, word);
+    did_lock_slowly(lock);
+}
+
+// A try that the kernel refuses would mark the word, and the holder unlock it by another call.
+typedef SWIFT_CALL bool try_lock_slowly(__attribute__((swift_context)) _Atomic(uint32_t) *word);
+try_lock_slowly mutex_try_lock_slowly __asm__("$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF");
+
+__attribute__((weak)) SWIFT_CALL bool mutex_try_lock_slowly(
+    __attribute__((swift_context)) _Atomic(uint32_t) *word) {
+    static void *known;
+    const char *name = "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF";
+    // Relaxed: no other simulated thread runs, and one outside only makes the try fail.
+    if (ecs_current() && atomic_load_explicit(word, memory_order_relaxed)) return false;
+    return ((try_lock_slowly *)ecs_original(&known, name, NULL))(word);
 }
 
 // The atomics of Synchronization are inlined, except in these functions, which publish an object
@@ -311,7 +327,9 @@ __attribute__((weak)) int pthread_mutex_timedlock(pthread_mutex_t *mutex, const 
         if (ecs_now() >= deadline) return ETIMEDOUT;
     }
     go_home_for(mutex);
-    return ((function *)ecs_original(&known, "pthread_mutex_timedlock", NULL))(mutex, date);
+    int result = ((function *)ecs_original(&known, "pthread_mutex_timedlock", NULL))(mutex, date);
+    if (is_taken(result)) order_after(mutex);
+    return result;
 }
 
 static ecs_lock condition_of(const pthread_cond_t *condition) {

@@ -18,17 +18,23 @@ static void forget(void *memory) {
     if (memory && ecs_order_of_caller()) ecs_order_forget(memory, malloc_usable_size(memory));
 }
 
+static void *known_free;
+// Before any function of the program frees something in the middle of a look-up.
+__attribute__((constructor(101))) static void find_free(void) { ecs_original(&known_free, "free", NULL); }
+
 __attribute__((weak)) void free(void *memory) {
-    static void *known;
     forget(memory);
-    ((on_memory *)ecs_original(&known, "free", NULL))(memory);
+    ((on_memory *)ecs_original(&known_free, "free", NULL))(memory);
 }
 
 // A value that is copied when it is written is written in place where nobody else has it.
 typedef bool is_unique(const void *);
 
+// The counts of an object that has one reference and is in memory of its own, not on a stack.
+enum { counts_of_one = 3 };
+
 static bool note(bool is_unique, const void *object) {
-    if (is_unique && ecs_order_may_share(object))
+    if (is_unique && ecs_order_may_share(object) && ((const uint64_t *)object)[1] == counts_of_one)
         ecs_order_own(object, malloc_usable_size((void *)(uintptr_t)object));
     return is_unique;
 }
@@ -105,9 +111,8 @@ static size_t is_block(uintptr_t start, uintptr_t header) {
 // they are for one. It may be no object: the runtime's own function could follow a pointer that is
 // none.
 static bool has_one_owner(uintptr_t object) {
-    enum { one = 3 };
     uint64_t counts;
-    return ecs_read((const void *)(object + 8), &counts, sizeof counts) && counts == one;
+    return ecs_read((const void *)(object + 8), &counts, sizeof counts) && counts == counts_of_one;
 }
 
 const void *ecs_owned_buffer(const void *address, size_t *size) {

@@ -137,6 +137,38 @@ extension TaskProgram {
             use(list.value.count + queue.sync { list.value.count })
             use(many.sync(flags: .barrier) { other.count })
         },
+        TaskProgram("a parallel loop, a target, and the main queue") { _ in
+            let (loop, target) = (Counter(), DispatchQueue(label: "target"))
+            let queue = DispatchQueue(label: "queue", target: target)
+            let (counter, main) = (Counter(), Counter())
+            let lock = NSLock()
+            DispatchQueue.concurrentPerform(iterations: 3) { _ in lock.withLock { loop.add() } }
+            use(loop.count)
+            queue.async { counter.add() }
+            DispatchQueue.main.async { main.add() }
+            await MainActor.run { main.add() }
+            await withCheckedContinuation { done in
+                DispatchQueue.global().async {
+                    queue.sync { counter.add() }
+                    use(queue.sync { counter.count } + DispatchQueue.main.sync { main.count })
+                    done.resume()
+                }
+            }
+            use(counter.count)
+        },
+        TaskProgram("a mutex that is tried") { _ in
+            let shared = Shared()
+            await withTaskGroup(of: Void.self) { group in
+                for item in 0..<3 {
+                    group.addTask {
+                        if shared.list.withLockIfAvailable({ $0.add(item) }) == nil {
+                            shared.list.withLock { $0.add(item) }
+                        }
+                        use(shared.list.withLock { $0.count })
+                    }
+                }
+            }
+        },
         TaskProgram("operations that depend on one another") { _ in
             let (queue, counter) = (OperationQueue(), Counter())
             let (first, second) = (

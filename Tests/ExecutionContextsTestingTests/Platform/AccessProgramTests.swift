@@ -13,7 +13,7 @@ struct AccessProgramTests {
     }
 
     @Test func `Law 33: mended code that tells its accesses is clean`() async throws {
-        try await expectRight(programs: 64, "mended", "\(rounds(debug: 200, release: 10_000))")
+        try await expectRight(programs: 66, "mended", "\(rounds(debug: 200, release: 10_000))")
     }
 
     @Test func `Law 33: a failure in code that tells its accesses is replayed`() async throws {

@@ -92,8 +92,8 @@ final class HostThread: TimedSimulation, @unchecked Sendable {
 
     /// Ends the calling host where it stands.
     static func endCurrent() -> Never {
-        SimulationHooks.leaveForGood()
         AccessOrder.leave()
+        SimulationHooks.leaveForGood()
         current?.schedulerToken.leave()
         ecs_end_thread()
     }

@@ -42,6 +42,10 @@ struct Word: Hashable {
         self.address = address
     }
 
+    static func + (word: Word, bytes: UInt) -> Word {
+        Word(address: word.address + bytes) ?? word
+    }
+
     var pointer: UnsafeRawPointer? { unsafe UnsafeRawPointer(bitPattern: address) }
 
     /// The address of an object, which identifies it in the same way.

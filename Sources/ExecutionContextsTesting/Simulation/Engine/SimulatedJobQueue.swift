@@ -248,11 +248,16 @@ final class SimulatedJobQueue: @unchecked Sendable {
     private func beginEdges(isAlone: Bool) {
         afterExclusive.acquire()
         if isAlone { afterShared.acquire() }
+        // The jobs of the actor that the queue stands for.
+        if let order = scheduler.hosts.order, let actor { order.use(.acquires, actor) }
     }
 
     private func endEdges(isAlone: Bool) {
         if isAlone { afterExclusive.release() } else { afterShared.release() }
+        if let order = scheduler.hosts.order, let actor { order.use(.releases, actor) }
     }
+
+    private var actor: Word? { Word(address: isolation) }
 
     /// Frees the queued jobs. The deinit of one may notify others, as the guard of a view's drain
     /// does.

@@ -110,14 +110,17 @@ extension SimulationScheduler {
         _ run: @escaping () -> Void
     ) {
         var isOver = false
+        let end = Edge()
         queue.submit(isBarrier: isBarrier) { [self] in
             run()
+            end.release()
             HiddenFromSanitizer.begin()
             isOver = true
             wake(thread)
             HiddenFromSanitizer.end()
         }
         block(thread, on: queue.base) { isOver }
+        end.acquire()
     }
 
     /// Runs a job on the calling thread while a thread of the queue waits for it.
@@ -127,7 +130,9 @@ extension SimulationScheduler {
     ) {
         var (mayRun, isOver) = (false, false)
         var server: SimulatedThread?
+        let (beginning, end) = (Edge(), Edge())
         queue.submit(isBarrier: isBarrier) { [self] in
+            beginning.release()
             HiddenFromSanitizer.begin()
             if let own = caller {
                 server = own
@@ -136,11 +141,14 @@ extension SimulationScheduler {
                 block(own, on: queue.base) { isOver }
             }
             HiddenFromSanitizer.end()
+            end.acquire()
         }
         block(thread, on: queue.base) { mayRun }
+        beginning.acquire()
         thread.running.append(.init(queue: queue.base, isExclusive: true, caller: nil))
         run()
         thread.running.removeLast()
+        end.release()
         isOver = true
         if let server { wake(server) }
     }
@@ -153,6 +161,7 @@ extension SimulationScheduler {
         point(thread)
         let queue = queue.map { usedQueues[$0] }
         var (next, left) = (0, count)
+        let end = Edge()
         // Each thread takes the next call, until none is left.
         let takeCalls = { [unowned self] in
             HiddenFromSanitizer.begin()
@@ -161,6 +170,7 @@ extension SimulationScheduler {
                 next += 1
                 log?.addAll()
                 HiddenFromSanitizer.suspended { body(index) }
+                end.release()
                 left -= 1
                 if left == 0, own !== thread, thread.state == .waiting { wake(thread) }
                 point(own)
@@ -181,6 +191,7 @@ extension SimulationScheduler {
             takeCalls()
         }
         block(thread, on: queue?.base ?? system) { left == 0 }
+        end.acquire()
     }
 
     /// How many threads share the calls of one `concurrentPerform`.

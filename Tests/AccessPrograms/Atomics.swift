@@ -149,7 +149,7 @@ extension Program {
         },
         Program("a ring whose end is relaxed", .race) { isMended in
             let ring = Ring()
-            return Parts({ _ = ring.send(1, isMended: isMended) }, { _ = ring.receive() })
+            return Parts({ _ = ring.send(1, isMended: isMended) }, { use(ring.receive() ?? 0) })
         },
         Program("a last user who frees", .race) { isMended in
             let (shared, data) = (Published(), UnsafeMutablePointer<Int>.allocate(capacity: 1))

@@ -67,7 +67,7 @@ extension Program {
                 { list.withLock { $0.add(1) } },
                 {
                     let own = list.withLock { $0 }
-                    _ = own.count
+                    use(own.count)
                 })
         },
         Program("a struct that is Sendable and has an object", .race) { isMended in
@@ -79,7 +79,8 @@ extension Program {
         },
         Program("half of it after the unlock", .race) { isMended in
             let session = Session()
-            return Parts({ session.logIn("a") }, { _ = session.describe(isMended: isMended) })
+            return Parts(
+                { session.logIn("a") }, { use(session.describe(isMended: isMended).count) })
         },
         Program("a pointer that outlives its call", .race) { isMended in
             let numbers = Holder([1, 2, 3])
@@ -88,7 +89,7 @@ extension Program {
                 { pointer[0] = 4 },
                 {
                     let own = isMended ? [1, 2, 3] : numbers.value
-                    _ = own.withUnsafeBufferPointer { $0[0] }
+                    use(own.withUnsafeBufferPointer { $0[0] })
                 }, holds: { numbers.value.count == 3 })
         },
     ]

@@ -73,7 +73,7 @@ extension Program {
             let registry = Registry()
             return Parts(
                 { registry.add("a") },
-                { _ = isMended ? registry.count : registry.countUnguarded })
+                { use(isMended ? registry.count : registry.countUnguarded) })
         },
         Program("two locks for one variable", .race) { isMended in
             let registry = Registry()
@@ -98,7 +98,8 @@ extension Program {
         },
         Program("a condition without its lock", .race) { isMended in
             let mailbox = Mailbox()
-            return Parts({ mailbox.put("a", guarded: isMended) }, { _ = mailbox.look() })
+            return Parts(
+                { mailbox.put("a", guarded: isMended) }, { use(mailbox.look()?.count ?? 0) })
         },
     ]
 }

@@ -58,6 +58,7 @@ final class Guard: @unchecked Sendable {
     }
 }
 
-/// Reads a value. To discard an expression alone reads nothing.
-@inline(never)
+/// Reads a value. To discard an expression alone reads nothing, and the optimizer removes a read of
+/// what nothing uses.
+@inline(never) @_optimize(none)
 func use(_ value: Int) {}

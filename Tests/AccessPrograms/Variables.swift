@@ -47,7 +47,8 @@ extension Program {
         },
         Program("a dictionary that is read while it grows", .race) { isMended in
             let (table, guarded) = (Holder(["a": 1]), Guard(isMended))
-            return Parts({ guarded { table.value["b"] = 2 } }, { _ = guarded { table.value["a"] } })
+            return Parts(
+                { guarded { table.value["b"] = 2 } }, { use(guarded { table.value["a"] } ?? 0) })
         },
         Program("a set that loses a member", .race) { isMended in
             let (set, guarded) = (Holder(Set([1, 2])), Guard(isMended))
@@ -57,7 +58,7 @@ extension Program {
         },
         Program("a string that grows", .race) { isMended in
             let (text, guarded) = (Holder(""), Guard(isMended))
-            return Parts({ guarded { text.value += "a" } }, { _ = guarded { text.value.count } })
+            return Parts({ guarded { text.value += "a" } }, { use(guarded { text.value.count }) })
         },
         Program("an optional that becomes nil", .race) { isMended in
             let (object, guarded) = (Holder(Optional(Counter())), Guard(isMended))
@@ -72,7 +73,7 @@ extension Program {
         Program("a struct of two values", .race) { isMended in
             let (point, guarded) = (Holder(Point()), Guard(isMended))
             return Parts(
-                { guarded { point.value.x = 1 } }, { _ = guarded { point.value.x } },
+                { guarded { point.value.x = 1 } }, { use(guarded { point.value.x }) },
                 { guarded { point.value.y = 1 } })
         },
         Program("a flag that ends a loop", .race) { isMended in
@@ -126,23 +127,17 @@ extension Program {
                 })
         },
         Program("one path without the queue", .race) { isMended in
-            let (queue, list) = (DispatchQueue(label: "list"), Holder([0]))
+            let (queue, counter) = (DispatchQueue(label: "counter"), Counter())
             return Parts(
-                { queue.sync { list.value.append(1) } },
-                {
-                    if isMended {
-                        queue.sync { _ = list.value.count }
-                    } else {
-                        _ = list.value.count
-                    }
-                })
+                { queue.sync { counter.add() } },
+                { use(isMended ? queue.sync { counter.count } : counter.count) })
         },
         Program("a write without the barrier", .race) { isMended in
             let queue = DispatchQueue(label: "list", attributes: .concurrent)
             let list = Holder([0])
             return Parts(
                 { queue.async(flags: isMended ? .barrier : []) { list.value.append(1) } },
-                { _ = queue.sync { list.value.count } })
+                { use(queue.sync { list.value.count }) })
         },
         Program("a sum of a parallel loop", .race) { isMended in
             let (sum, guarded) = (Holder(0), Guard(isMended))

@@ -29,20 +29,28 @@ package struct ProgramRun {
             process.executableURL = program
             process.arguments = arguments
         }
+        let (printed, end) = (Box(Data()), DispatchGroup())
         await withTaskCancellationHandler {
             await withCheckedContinuation { done in
-                process.terminationHandler = { _ in done.resume() }
-                do { try process.run() } catch {
+                end.enter()
+                process.terminationHandler = { _ in end.leave() }
+                do {
+                    try process.run()
+                    // While it runs: it waits where it has printed more than the pipe holds.
+                    DispatchQueue(label: "output").async(group: end) {
+                        printed.value = output.fileHandleForReading.readDataToEndOfFile()
+                    }
+                } catch {
                     Issue.record(error)
                     process.terminationHandler = nil
-                    done.resume()
+                    end.leave()
                 }
+                end.notify(queue: .global()) { done.resume() }
             }
         } onCancel: {
             process.terminate()
         }
-        let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: printed.value, as: UTF8.self)
         lines = text.split(separator: "\n").map(String.init)
         exitCode = process.terminationStatus
     }

@@ -105,8 +105,8 @@ let package = Package(
             name: "SeededBugs",
             dependencies: ["ExecutionContexts", "ExecutionContextsTesting"],
             path: "Tests/SeededBugs"),
-        // Searches ordinary programs with faults, which tell each access of memory. A program of its
-        // own: where a module tells its accesses, so do the copies of functions that it shares.
+        // Searches programs with faults, which tell each access of memory. A program of its own:
+        // where a module tells its accesses, so do the copies of functions that it shares.
         .executableTarget(
             name: "AccessPrograms",
             dependencies: ["ExecutionContextsTesting"],

@@ -27,7 +27,7 @@ __attribute__((weak)) void free(void *memory) {
     ((on_memory *)ecs_original(&known_free, "free", NULL))(memory);
 }
 
-// A value that is copied when it is written is written in place where nobody else has it.
+// Copy-on-write: the only owner of a buffer or an object writes it in place.
 typedef bool is_unique(const void *);
 
 // The counts of an object that has one reference and is in memory of its own, not on a stack.

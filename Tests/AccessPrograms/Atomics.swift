@@ -2,6 +2,7 @@ import Synchronization
 
 // Atomics that are too weak, or that two operations use as one.
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Published: @unchecked Sendable {
     var data = 0
     let isReady = Atomic(false)

@@ -3,6 +3,7 @@ import Synchronization
 
 // Values that are copied when they are written, and objects that a second thread still has.
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Storage: @unchecked Sendable {
     var items: [Int]
     init(_ items: [Int]) { self.items = items }
@@ -20,6 +21,7 @@ private struct List: @unchecked Sendable {
     var count: Int { storage.items.count }
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private struct Profile: @unchecked Sendable {
     let tags: Storage
     let lock: NSLock
@@ -30,6 +32,7 @@ private struct Profile: @unchecked Sendable {
     }
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Session: @unchecked Sendable {
     private let lock = NSLock()
     private var (user, token) = ("", 0)

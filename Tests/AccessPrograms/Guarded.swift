@@ -2,9 +2,11 @@ import Foundation
 
 // Variables that a lock guards, but not on each path.
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Registry: @unchecked Sendable {
     private let (lock, other) = (NSLock(), NSLock())
     private var names: [String] = []
+    // Unchecked: what orders its accesses, or does not, is the subject.
     nonisolated(unsafe) static var total = 0
 
     func add(_ name: String) {
@@ -36,6 +38,7 @@ private final class Registry: @unchecked Sendable {
     }
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Table: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
     private var hits = 0
@@ -51,6 +54,7 @@ private final class Table: @unchecked Sendable {
     }
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Mailbox: @unchecked Sendable {
     private let condition = NSCondition()
     private var letter: String?

@@ -26,6 +26,7 @@ struct Program: Sendable {
         init(_ threads: (() -> Void)..., holds: @escaping () -> Bool = { true }) {
             self.holds = holds
             self.threads = threads.map { thread in
+                // As above.
                 nonisolated(unsafe) let thread = thread
                 return { thread() }
             }

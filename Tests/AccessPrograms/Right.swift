@@ -3,6 +3,7 @@ import Synchronization
 
 // Correct programs, each over another way in which Swift orders accesses.
 
+// Unchecked: the programs that use it order all accesses.
 private struct Copied: @unchecked Sendable {
     private var held = Holder([Int]())
     mutating func add(_ item: Int) {
@@ -26,6 +27,7 @@ private actor Store {
     func all() -> [String: [Int]] { items }
 }
 
+// Unchecked: the programs that use it order all accesses.
 private final class Node: @unchecked Sendable {
     let value: Int
     let next: Node?
@@ -43,6 +45,7 @@ private final class Stack: Sendable {
     }
 }
 
+// Unchecked: the programs that use it order all accesses.
 private final class Once: @unchecked Sendable {
     static let shared = Once()
     static let table = Mutex([1: "a"])
@@ -50,6 +53,7 @@ private final class Once: @unchecked Sendable {
     let number = 5
 }
 
+// Unchecked: the programs that use it order all accesses.
 private final class Inbox: @unchecked Sendable {
     private let condition = NSCondition()
     private var items: [Int] = []

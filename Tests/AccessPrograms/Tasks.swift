@@ -11,6 +11,7 @@ struct TaskProgram: Sendable {
 }
 
 private actor Totals {
+    // Unsafe: that code outside of the actor reads it is the subject.
     nonisolated(unsafe) private var total = 0
     func add(_ amount: Int) { total += amount }
     var value: Int { total }
@@ -18,6 +19,7 @@ private actor Totals {
 }
 
 @MainActor private final class Screen {
+    // Unsafe: the same.
     nonisolated(unsafe) var lines = Counter()
     func draw() { lines.add() }
 }
@@ -79,6 +81,7 @@ extension TaskProgram {
         TaskProgram("children that share a buffer") { isMended in
             let buffer = UnsafeMutableBufferPointer<Int>.allocate(capacity: 4)
             buffer.initialize(repeating: 0)
+            // Unsafe: the children share it.
             nonisolated(unsafe) let all = buffer
             await withTaskGroup(of: Void.self) { group in
                 for child in 0..<3 { group.addTask { all[isMended ? child : child / 2] += 1 } }

@@ -2,11 +2,13 @@ import Foundation
 
 // Variables that threads share without anything that orders them.
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 final class Counter: @unchecked Sendable {
     var count = 0
     func add() { count += 1 }
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 final class Holder<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }
@@ -14,13 +16,16 @@ final class Holder<Value>: @unchecked Sendable {
 
 private struct Point { var (x, y) = (0, 0) }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Settings: @unchecked Sendable {
+    // Unchecked: what orders its accesses, or does not, is the subject.
     nonisolated(unsafe) static var level = 0
     lazy var parsed = [1, 2, 3]
     var onChange: () -> Void = {}
     var (isFirst, isSecond) = (false, false)
 }
 
+// Unchecked: what orders its accesses, or does not, is the subject.
 private final class Cache: @unchecked Sendable {
     private var stored: [Int]?
     func get() -> [Int] {

@@ -74,7 +74,8 @@ extension ViewFacts {
 /// Runs `body`, during which an executor lives that the runtime does not keep: the job that it
 /// enqueues may run, and free the last user of the executor, before `enqueue` returns.
 func keeping(_ executor: some Executor, _ body: () -> Void) {
-    // The runtime's own calls: the compiler assumes that `self` lives anyway.
+    // The caller's job keeps it alive until here, and the retain from here on. The compiler would
+    // remove a retain of its own, since it assumes that `self` lives.
     let object = unsafe Unmanaged.passUnretained(executor).toOpaque()
     unsafe ec_retain(object)
     body()

@@ -79,6 +79,7 @@ private final class Late: ActorBackingContext {
     }
 
     private let context: any SerialExecutor
+    // The actor stores the context, which is its executor.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe context.asUnownedSerialExecutor()
     }

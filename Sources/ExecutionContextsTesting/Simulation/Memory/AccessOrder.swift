@@ -25,6 +25,7 @@ internal import ExecutionContexts
 
     /// The calling host runs a thread, until it leaves.
     func enter(_ thread: SimulatedThread, on host: HostThread) {
+        // The host's own system thread keeps the host until it has left.
         unsafe ecs_order_enter(
             order, Unmanaged.passUnretained(host).toOpaque(), UInt32(thread.id), host.systemNumber,
             ecs_stack_end())

@@ -8,10 +8,10 @@
 #define HOOK __attribute__((weak, visibility("default")))
 #define CODE ((uintptr_t)__builtin_return_address(0) - 1)
 
-static inline bool is_examined(void) { return ecs_own.order && !ecs_own.paused && !ecs_own.unchecked; }
-
 static inline void access(const void *address, size_t size, bool is_write, uintptr_t code) {
-    if (__builtin_expect(is_examined(), 0)) ecs_check(address, size, is_write, false, code);
+    if (__builtin_expect(!ecs_own.order || ecs_own.paused, 1)) return;
+    if (!ecs_own.unchecked) ecs_check(address, size, is_write, false, code);
+    else if (is_write) ecs_own.did_write = true;
 }
 
 #define ACCESSES(size, prefix) \
@@ -32,6 +32,8 @@ HOOK void __tsan_write_range(void *address, size_t size) { access(address, size,
 // array.
 HOOK void __tsan_external_write(void *address, void *caller, void *tag) {
     (void)caller, (void)tag;
+    // Of a variable on the stack, the change may be elsewhere.
+    ecs_own.did_write = true;
     access(address, 1, true, CODE);
 }
 HOOK void __tsan_external_read(void *address, void *caller, void *tag) {

@@ -9,20 +9,28 @@
 // The operations themselves are as strong as there are: a thread outside may use the atomic, too.
 // No other simulated thread runs between a scheduling point and the operation that follows it.
 
-// Whether the access that follows belongs to the schedule: it has passed its scheduling point.
-static bool begin(const void *atomic, size_t size, ecs_access_kind kind, uintptr_t code) {
-    if (__builtin_expect(!ecs_own.order || ecs_own.paused, 1)) return false;
-    ecs_own.refused = NULL;
-    if (!ecs_hooks.will_access(ecs_own.simulation, atomic, kind, code)) return false;
-    if (!ecs_own.unchecked) ecs_check(atomic, size, kind != ecs_load, true, code);
-    return true;
+static void keep_registers(void) {
+#ifdef __aarch64__
+    uint64_t *to = ecs_own.preserved;
+    __asm__ volatile("stp d8, d9, [%0]\n stp d10, d11, [%0, #16]\n stp d12, d13, [%0, #32]\n stp d14, d15, [%0, #48]"
+                     : : "r"(to) : "memory");
+#endif
 }
 
-static void end(const void *atomic, ecs_access_kind kind, uint64_t before, uint64_t after, int order) {
-    if (kind == ecs_load) ecs_did_load(atomic, order);
-    else if (kind == ecs_store) ecs_did_store(atomic, order);
-    else ecs_did_update(atomic, order);
-    ecs_hooks.did_access(ecs_own.simulation, atomic, kind, before, after);
+// What the access that follows is to the schedule, whose scheduling point it has passed.
+static ecs_access_role begin(const void *atomic, size_t size, ecs_access_kind kind, int order, uintptr_t code) {
+    if (__builtin_expect(!ecs_own.order || ecs_own.paused, 1)) return ecs_unseen;
+    ecs_own.refused = NULL;
+    keep_registers();
+    ecs_access_role role = ecs_hooks.will_access(ecs_own.simulation, atomic, kind, order == ecs_total, code);
+    ecs_own.is_quiet = role == ecs_quiet;
+    if (role == ecs_seen && !ecs_own.unchecked) ecs_check(atomic, size, kind != ecs_load, true, code);
+    return role;
+}
+
+static void tell(const void *atomic, ecs_access_kind kind, uint64_t before, uint64_t after, uintptr_t code) {
+    if (ecs_own.is_quiet) return;
+    ecs_hooks.did_access(ecs_own.simulation, atomic, kind, before, after, ecs_own.version, code);
 }
 
 // The lock of a `Mutex` is inlined: its word becomes the number of the owner, and zero again.
@@ -44,6 +52,10 @@ static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desi
     uint32_t found = expected;
     bool is_done = __atomic_compare_exchange_n(mutex, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     ecs_own.refused = is_done || !locks ? NULL : mutex;
+    ecs_own.is_quiet = true;
+    // A lock that is otherwise used as an atomic has values.
+    if (is_done && ecs_order_version(mutex))
+        ecs_did_update(mutex, sizeof *mutex, expected, desired, locks ? ecs_acquiring : ecs_releasing);
     if (is_done && locks) {
         ecs_order_acquire(mutex);
         ecs_hooks.did_lock(mutex);
@@ -55,23 +67,35 @@ static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desi
 
 #define UPDATE(bits, type, name, after) \
     HOOK type __tsan_atomic##bits##_##name(volatile type *atomic, type value, int order) { \
-        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_update, CODE); \
-        type old = FETCH_##bits(atomic, name, value); \
-        if (is_seen) end((const void *)atomic, ecs_update, (uint64_t)old, (uint64_t)(type)(after), order); \
+        const void *address = (const void *)(uintptr_t)atomic; \
+        bool is_seen = ecs_unseen != begin(address, sizeof(type), ecs_update, order, CODE); \
+        type old = FETCH_##bits(atomic, name, value), new = (type)(after); \
+        if (is_seen) { \
+            ecs_did_update(address, sizeof(type), old, new, order); \
+            tell(address, ecs_update, (uint64_t)old, (uint64_t)new, CODE); \
+        } \
         return old; \
     }
 
 #define ATOMICS(bits, type) \
     HOOK type __tsan_atomic##bits##_load(const volatile type *atomic, int order) { \
-        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_load, CODE); \
+        const void *address = (const void *)(uintptr_t)atomic; \
+        bool is_seen = ecs_unseen != begin(address, sizeof(type), ecs_load, order, CODE); \
         type value = LOAD_##bits(atomic); \
-        if (is_seen) end((const void *)atomic, ecs_load, (uint64_t)value, (uint64_t)value, order); \
+        if (is_seen) { \
+            value = (type)ecs_did_load(address, sizeof(type), value, order); \
+            tell(address, ecs_load, (uint64_t)value, (uint64_t)value, CODE); \
+        } \
         return value; \
     } \
     HOOK void __tsan_atomic##bits##_store(volatile type *atomic, type value, int order) { \
-        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_store, CODE); \
+        const void *address = (const void *)(uintptr_t)atomic; \
+        bool is_seen = ecs_unseen != begin(address, sizeof(type), ecs_store, order, CODE); \
         type old = FETCH_##bits(atomic, exchange, value); \
-        if (is_seen) end((const void *)atomic, ecs_store, (uint64_t)old, (uint64_t)value, order); \
+        if (is_seen) { \
+            ecs_did_store(address, sizeof(type), old, value, order); \
+            tell(address, ecs_store, (uint64_t)old, (uint64_t)value, CODE); \
+        } \
     } \
     UPDATE(bits, type, exchange, value) \
     UPDATE(bits, type, fetch_add, old + value) \
@@ -85,12 +109,15 @@ static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desi
         if (bits == 32 && (is_lock((uint64_t)expected, (uint64_t)desired, order) \
                            || is_unlock((uint64_t)expected, (uint64_t)desired, order))) \
             return (type)exchange_owner((uint32_t *)(uintptr_t)atomic, (uint32_t)expected, (uint32_t)desired, code); \
-        bool is_seen = begin((const void *)atomic, sizeof(type), ecs_update, code); \
-        type found = COMPARE_##bits(atomic, expected, desired); \
+        const void *address = (const void *)(uintptr_t)atomic; \
+        bool is_seen = ecs_unseen != begin(address, sizeof(type), ecs_update, order > failure ? order : failure, code); \
+        ecs_value value = is_seen ? LOAD_##bits(atomic) : 0; \
+        bool fails = is_seen && ecs_fails(address, sizeof(type), &value, expected, failure); \
+        type found = fails ? (type)value : COMPARE_##bits(atomic, expected, desired); \
+        if (!is_seen) return found; \
         bool is_done = found == expected; \
-        if (is_seen) \
-            end((const void *)atomic, is_done ? ecs_update : ecs_load, (uint64_t)found, \
-                (uint64_t)(is_done ? desired : found), is_done ? order : failure); \
+        if (is_done) ecs_did_update(address, sizeof(type), found, desired, order); \
+        tell(address, is_done ? ecs_update : ecs_load, (uint64_t)found, (uint64_t)(is_done ? desired : found), code); \
         return found; \
     } \
     HOOK type __tsan_atomic##bits##_compare_exchange_val( \
@@ -170,7 +197,9 @@ ATOMICS(128, wide)
 
 HOOK void __tsan_atomic_thread_fence(int order) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!ecs_own.paused) ecs_did_fence(order);
+    if (!ecs_own.order || ecs_own.paused) return;
+    if (order == ecs_total) ecs_hooks.will_fence(ecs_own.simulation, CODE);
+    ecs_did_fence(order);
 }
 HOOK void __tsan_atomic_signal_fence(int order) {
     (void)order;

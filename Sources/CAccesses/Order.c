@@ -10,9 +10,15 @@
 // The accesses of each eight bytes of memory are in a cell: the last ones that something could
 // still race with. Cells and what objects pass on are in hash tables by address. An entry of an
 // earlier schedule is free.
+//
+// Of the first atomics of a schedule the latest values are kept, by number. A load may return any
+// of them that its thread does not know to be overwritten, as `SimulatedMemory` defines it.
 
 // As many as a schedule has threads; how many accesses a cell has.
 enum { most_threads = 64, most_accesses = 4 };
+// How many atomics have values at a time, and how many; how often in a row a thread may load the
+// same overwritten value: a store becomes visible eventually.
+enum { most_atomics = 64, most_values = 8, most_loads = 3 };
 // The sizes of the tables, as powers of two: where they begin, and where cells are overwritten.
 enum { least_bits = 10, most_bits = 20 };
 // Of a longer copy, only so much at each end is checked.
@@ -20,7 +26,27 @@ enum { longest_check = 1 << 15 };
 
 typedef struct {
     uint32_t count[most_threads];
+    // For each atomic that has values, the oldest that a load may return.
+    uint32_t oldest[most_atomics];
 } view;
+
+// An atomic that has values.
+typedef struct {
+    const void *address;
+    size_t size;
+    // Whether code that is not seen has written it: what its threads know is not known.
+    bool is_foreign;
+    // Identifies the last value in its schedule.
+    uint32_t version;
+    uint32_t first, last;
+    ecs_value values[most_values];
+    // What each passes on.
+    view passed[most_values];
+    // The overwritten value that a thread has loaded last, and how often.
+    struct {
+        uint32_t value, count;
+    } loaded[most_threads];
+} history;
 
 typedef struct {
     union {
@@ -75,6 +101,11 @@ struct ecs_order {
     cell *cells;
     object *objects;
     knowledge threads[most_threads];
+    unsigned atomic_count;
+    uint32_t last_version;
+    history *atomics;
+    // The values that sequentially consistent operations have stored, and what fences knew.
+    uint32_t total[most_atomics];
 };
 
 ECS_THREAD_LOCAL ecs_own_thread ecs_own;
@@ -101,12 +132,14 @@ ecs_order *ecs_order_new(void) {
     order->cell_bits = order->object_bits = least_bits;
     order->cells = zeros((size_t)1 << least_bits, sizeof *order->cells);
     order->objects = zeros((size_t)1 << least_bits, sizeof *order->objects);
+    order->atomics = zeros(most_atomics, sizeof *order->atomics);
     return order;
 }
 
 void ecs_order_free(ecs_order *order) {
     free(order->cells);
     free(order->objects);
+    free(order->atomics);
     free(order);
 }
 
@@ -114,6 +147,8 @@ void ecs_order_restart(ecs_order *order) {
     order->schedule++;
     order->has_failed = false;
     order->cell_count = order->object_count = 0;
+    order->atomic_count = order->last_version = 0;
+    memset(order->total, 0, sizeof order->total);
     memset(order->threads, 0, sizeof order->threads);
     // Zero is the count of what was never accessed.
     for (int thread = 0; thread < most_threads; thread++) order->threads[thread].now.count[thread] = 1;
@@ -127,6 +162,7 @@ void ecs_order_enter(
     ecs_own.owner = owner;
     ecs_own.refused = NULL;
     ecs_own.end_of_stack = (uintptr_t)end_of_stack;
+    ecs_own.first_frame = (uintptr_t)__builtin_frame_address(0);
 }
 
 void ecs_order_leave(void) { ecs_own.order = NULL; }
@@ -211,9 +247,14 @@ static view *view_at(ecs_order *order, const void *address, bool is_new) {
 
 // MARK: What precedes what
 
+static void raise(uint32_t *numbers, const uint32_t *others, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (numbers[i] < others[i]) numbers[i] = others[i];
+}
+
 static void join(view *one, const view *other) {
-    for (int i = 0; i < most_threads; i++)
-        if (one->count[i] < other->count[i]) one->count[i] = other->count[i];
+    raise(one->count, other->count, most_threads);
+    raise(one->oldest, other->oldest, ecs_own.order->atomic_count);
 }
 
 static knowledge *own(void) { return &ecs_own.order->threads[ecs_own.thread]; }
@@ -258,7 +299,86 @@ static bool acquires(int order) {
 }
 static bool releases(int order) { return order >= ecs_releasing; }
 
-static void load(const view *passed, int order) {
+// MARK: Atomics
+
+// Frees the values of the atomics in some bytes of memory.
+static void forget_atomics(ecs_order *order, uintptr_t start, size_t size) {
+    for (unsigned i = 0; i < order->atomic_count; i++) {
+        history *atomic = &order->atomics[i];
+        uintptr_t address = (uintptr_t)atomic->address;
+        if (address < start + size && start < address + atomic->size) atomic->address = NULL;
+    }
+}
+
+// Begins anew with a value.
+static void begin_with(history *atomic, size_t size, ecs_value value, const view *passed) {
+    view *target = &atomic->passed[(atomic->last + 1) % most_values];
+    if (passed) *target = *passed;
+    else memset(target, 0, sizeof *target);
+    atomic->size = size;
+    atomic->first = ++atomic->last;
+    atomic->version = ++ecs_own.order->last_version;
+    atomic->values[atomic->last % most_values] = value;
+    memset(atomic->loaded, 0, sizeof atomic->loaded);
+}
+
+// The values of an atomic, the last of which is the one in memory. NULL if it has only that one.
+static history *history_of(const void *address, size_t size, ecs_value value) {
+    ecs_order *order = ecs_own.order;
+    history *found = NULL;
+    for (unsigned i = 0; i < order->atomic_count; i++) {
+        history *atomic = &order->atomics[i];
+        if (atomic->address == address) {
+            if (atomic->size != size || atomic->values[atomic->last % most_values] != value) {
+                // What the value before passes on, this one may.
+                begin_with(atomic, size, value, &atomic->passed[atomic->last % most_values]);
+                atomic->is_foreign = true;
+            }
+            return atomic;
+        }
+        if (!atomic->address) found = atomic;
+    }
+    if (!found) {
+        if (order->atomic_count == most_atomics) return NULL;
+        found = &order->atomics[order->atomic_count++];
+        found->last = 0;
+    }
+    found->address = address;
+    found->is_foreign = false;
+    begin_with(found, size, value, view_at(order, address, false));
+    return found;
+}
+
+static size_t number_of(const history *atomic) { return (size_t)(atomic - ecs_own.order->atomics); }
+
+// The number of the value that a load returns: the last one, or one that the thread does not know
+// to be overwritten, if the schedule decides so. It is not `unwanted`.
+static uint32_t choose(history *atomic, int order, const ecs_value *unwanted) {
+    if (ecs_own.is_quiet || atomic->is_foreign) return atomic->last;
+    uint32_t thread = ecs_own.thread, oldest = own()->now.oldest[number_of(atomic)], chosen = atomic->last;
+    if (order == ecs_total && oldest < ecs_own.order->total[number_of(atomic)])
+        oldest = ecs_own.order->total[number_of(atomic)];
+    if (oldest < atomic->first) oldest = atomic->first;
+    for (uint32_t value = atomic->last; value-- > oldest;) {
+        if (atomic->loaded[thread].value == value && atomic->loaded[thread].count >= most_loads) continue;
+        if (unwanted && atomic->values[value % most_values] == *unwanted) continue;
+        if (!ecs_hooks.loads_earlier(ecs_own.simulation, atomic->address)) continue;
+        chosen = value;
+        break;
+    }
+    bool is_same = atomic->loaded[thread].value == chosen;
+    atomic->loaded[thread].count = chosen == atomic->last ? 0 : is_same ? atomic->loaded[thread].count + 1 : 1;
+    atomic->loaded[thread].value = chosen;
+    return chosen;
+}
+
+static void see(history *atomic, uint32_t value) {
+    uint32_t *oldest = &own()->now.oldest[number_of(atomic)];
+    if (*oldest < value) *oldest = value;
+}
+
+// Learns what a loaded value passes on.
+static void learn(const view *passed, int order) {
     if (!passed) return;
     if (acquires(order)) {
         join(&own()->now, passed);
@@ -269,7 +389,7 @@ static void load(const view *passed, int order) {
 }
 
 // Adds what a store passes on.
-static void store(view *passed, int order) {
+static void pass_on(view *passed, int order) {
     if (releases(order)) {
         join(passed, &own()->now);
         did_pass_on();
@@ -278,28 +398,102 @@ static void store(view *passed, int order) {
     }
 }
 
-void ecs_did_load(const void *atomic, int order) { load(view_at(ecs_own.order, atomic, false), order); }
-
-// A store passes on nothing of earlier ones, an update does.
-void ecs_did_store(const void *atomic, int order) {
-    view *passed = view_at(ecs_own.order, atomic, releases(order) || own()->has_fenced);
-    if (!passed) return;
-    memset(passed, 0, sizeof *passed);
-    store(passed, order);
+static ecs_value load(history *atomic, uint32_t value, int order) {
+    ecs_own.version = value == atomic->last ? atomic->version : 0;
+    see(atomic, value);
+    learn(&atomic->passed[value % most_values], order);
+    return atomic->values[value % most_values];
 }
 
-void ecs_did_update(const void *atomic, int order) {
-    view *passed = view_at(ecs_own.order, atomic, true);
-    load(passed, order);
-    store(passed, order);
+// Adds a value. An update also passes on what the value before it does.
+static void add(history *atomic, ecs_value value, int order, bool is_update) {
+    const view *before = &atomic->passed[atomic->last % most_values];
+    uint32_t number = ++atomic->last;
+    ecs_own.version = atomic->version = ++ecs_own.order->last_version;
+    if (number - atomic->first == most_values) atomic->first++;
+    atomic->values[number % most_values] = value;
+    see(atomic, number);
+    if (order == ecs_total) ecs_own.order->total[number_of(atomic)] = number;
+    view *passed = &atomic->passed[number % most_values];
+    if (is_update) *passed = *before;
+    else memset(passed, 0, sizeof *passed);
+    pass_on(passed, order);
+}
+
+uint32_t ecs_order_version(const void *address) {
+    for (unsigned i = 0; ecs_own.order && i < ecs_own.order->atomic_count; i++) {
+        const history *atomic = &ecs_own.order->atomics[i];
+        if (atomic->address != address) continue;
+        // Code that is not seen may have written it.
+        ecs_value value = atomic->values[atomic->last % most_values];
+        return memcmp(address, &value, atomic->size) ? 0 : atomic->version;
+    }
+    return 0;
+}
+
+void ecs_order_settle(void) {
+    ecs_order *order = ecs_own.order;
+    for (unsigned i = 0; order && i < order->atomic_count; i++)
+        for (int thread = 0; thread < most_threads; thread++)
+            order->threads[thread].now.oldest[i] = order->atomics[i].last;
+}
+
+ecs_value ecs_did_load(const void *address, size_t size, ecs_value value, int order) {
+    ecs_own.version = 0;
+    history *atomic = history_of(address, size, value);
+    if (atomic) return load(atomic, choose(atomic, order, NULL), order);
+    learn(view_at(ecs_own.order, address, false), order);
+    return value;
+}
+
+bool ecs_fails(const void *address, size_t size, ecs_value *value, ecs_value expected, int order) {
+    bool is_there = *value == expected;
+    ecs_own.version = 0;
+    history *atomic = history_of(address, size, *value);
+    if (!atomic) {
+        if (!is_there) learn(view_at(ecs_own.order, address, false), order);
+        return !is_there;
+    }
+    uint32_t chosen = choose(atomic, order, &expected);
+    if (is_there && chosen == atomic->last) return false;
+    *value = load(atomic, chosen, order);
+    return true;
+}
+
+// A store passes on nothing of earlier ones.
+void ecs_did_store(const void *address, size_t size, ecs_value before, ecs_value after, int order) {
+    ecs_own.version = 0;
+    history *atomic = history_of(address, size, before);
+    if (atomic) return add(atomic, after, order, false);
+    view *passed = view_at(ecs_own.order, address, releases(order) || own()->has_fenced);
+    if (!passed) return;
+    memset(passed, 0, sizeof *passed);
+    pass_on(passed, order);
+}
+
+void ecs_did_update(const void *address, size_t size, ecs_value before, ecs_value after, int order) {
+    ecs_own.version = 0;
+    history *atomic = history_of(address, size, before);
+    if (atomic) {
+        load(atomic, atomic->last, order);
+        return add(atomic, after, order, true);
+    }
+    view *passed = view_at(ecs_own.order, address, true);
+    learn(passed, order);
+    pass_on(passed, order);
 }
 
 void ecs_did_fence(int order) {
-    if (!ecs_own.order) return;
-    if (acquires(order) && own()->has_loaded) join(&own()->now, &own()->loaded);
+    knowledge *own_knowledge = own();
+    if (acquires(order) && own_knowledge->has_loaded) join(&own_knowledge->now, &own_knowledge->loaded);
+    if (order == ecs_total) {
+        unsigned count = ecs_own.order->atomic_count;
+        raise(own_knowledge->now.oldest, ecs_own.order->total, count);
+        raise(ecs_own.order->total, own_knowledge->now.oldest, count);
+    }
     if (!releases(order)) return;
-    own()->fenced = own()->now;
-    own()->has_fenced = true;
+    own_knowledge->fenced = own_knowledge->now;
+    own_knowledge->has_fenced = true;
     did_pass_on();
 }
 
@@ -310,7 +504,10 @@ static ecs_access shown(const access *access) {
 }
 
 static void forget(cell *cell, bool is_freed) {
-    if (is_freed && cell->has_atomic) ecs_hooks.did_free(ecs_own.simulation, (const void *)(cell->word << 3));
+    if (is_freed && cell->has_atomic) {
+        forget_atomics(ecs_own.order, cell->word << 3, 8);
+        ecs_hooks.did_free(ecs_own.simulation, (const void *)(cell->word << 3));
+    }
     memset(cell->accesses, 0, sizeof cell->accesses);
     if (is_freed) cell->has_atomic = false;
 }
@@ -341,6 +538,10 @@ static void check(uintptr_t word, access new, bool has_forgotten) {
     cell *cell = cell_at(order, word, true);
     const view *known = &own()->now;
     access *target = NULL;
+    if (new.is_atomic) cell->has_atomic = true;
+    // Another atomic begins there.
+    else if (cell->has_atomic && new.is_write)
+        forget_atomics(order, (word << 3) + (unsigned)__builtin_ctz(new.bytes), (size_t)__builtin_popcount(new.bytes));
     for (int i = 0; i < most_accesses; i++) {
         access *old = &cell->accesses[i];
         if (!old->bytes) {
@@ -377,7 +578,6 @@ static void check(uintptr_t word, access new, bool has_forgotten) {
     }
     if (!target) target = &cell->accesses[cell->oldest++ % most_accesses];
     *target = new;
-    if (new.is_atomic) cell->has_atomic = true;
 }
 
 static void check_range(uintptr_t start, size_t size, access new) {
@@ -398,6 +598,7 @@ static bool is_known(uintptr_t start, size_t size, access new) {
     const ecs_order *order = ecs_own.order;
     const cell *cell = &order->cells[place(start >> 3, order->cell_bits)];
     if (cell->word != start >> 3 || cell->schedule != order->schedule || order->last_thread != new.thread) return false;
+    if (cell->has_atomic && !new.is_atomic) return false;
     for (int i = 0; i < most_accesses; i++)
         if (cell->accesses[i].what == new.what) return true;
     return false;
@@ -406,7 +607,11 @@ static bool is_known(uintptr_t start, size_t size, access new) {
 void ecs_check(const void *address, size_t size, bool is_write, bool is_atomic, uintptr_t code) {
     uintptr_t start = (uintptr_t)address, here = (uintptr_t)__builtin_frame_address(0);
     // Its own stack. What others access there is checked among themselves.
-    if (start - here < ecs_own.end_of_stack - here) return;
+    if (start - here < ecs_own.end_of_stack - here) {
+        if (is_write && !is_atomic) forget_atomics(ecs_own.order, start, size);
+        return;
+    }
+    if (is_write && !is_atomic) ecs_own.did_write = true;
     access new = {
         {{own()->now.count[ecs_own.thread], (uint8_t)ecs_own.thread, 0, is_write, is_atomic}}, code};
     if (is_known(start, size, new)) return;

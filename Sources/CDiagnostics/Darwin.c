@@ -12,6 +12,11 @@ bool ecd_function(uintptr_t address, char *name, size_t size) {
     return swift_demangle(image.dli_sname, strlen(image.dli_sname), name, &size, 0) != NULL;
 }
 
+bool ecd_variable(uintptr_t address, char *name, size_t size) {
+    (void)address, (void)name, (void)size;
+    return false;
+}
+
 bool ecd_is_made_by_compiler(uintptr_t address) {
     Dl_info image;
     return dladdr((void *)address, &image) && image.dli_sname && ecd_finds_metadata(image.dli_sname);

@@ -67,7 +67,7 @@ bytes ecd_section(ecd_image image, const char *name) {
 
 // Functions that no other file calls are only in the file's symbol table, which dladdr does not
 // read.
-const char *ecd_symbol(ecd_image image, uintptr_t *start) {
+static const char *symbol_of(ecd_image image, unsigned kind, uintptr_t *start) {
     const char *file = image.file;
     const Elf64_Shdr *sections;
     size_t count, size = image.length;
@@ -83,7 +83,7 @@ const char *ecd_symbol(ecd_image image, uintptr_t *start) {
         const Elf64_Sym *symbols = (const Elf64_Sym *)(file + sections[i].sh_offset);
         for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++) {
             Elf64_Sym entry = symbols[k];
-            if (ELF64_ST_TYPE(entry.st_info) != STT_FUNC) continue;
+            if (ELF64_ST_TYPE(entry.st_info) != kind) continue;
             if (image.offset - entry.st_value >= entry.st_size) continue;
             if (entry.st_name >= names.sh_size) continue;
             *start = entry.st_value;
@@ -93,16 +93,21 @@ const char *ecd_symbol(ecd_image image, uintptr_t *start) {
     return NULL;
 }
 
-bool ecd_function(uintptr_t address, char *name, size_t size) {
+const char *ecd_symbol(ecd_image image, uintptr_t *start) { return symbol_of(image, STT_FUNC, start); }
+
+static bool find(uintptr_t address, unsigned kind, char *name, size_t size) {
     ecd_image image;
     uintptr_t start;
     if (!ecd_map(address, &image)) return false;
-    const char *symbol = ecd_symbol(image, &start);
-    // Only Swift functions of the program are reported.
+    const char *symbol = symbol_of(image, kind, &start);
+    // Only what is written in Swift is reported.
     bool found = symbol && symbol[0] == '$' && swift_demangle(symbol, strlen(symbol), name, &size, 0);
     ecd_unmap(image);
     return found;
 }
+
+bool ecd_function(uintptr_t address, char *name, size_t size) { return find(address, STT_FUNC, name, size); }
+bool ecd_variable(uintptr_t address, char *name, size_t size) { return find(address, STT_OBJECT, name, size); }
 
 bool ecd_is_made_by_compiler(uintptr_t address) {
     ecd_image image;

@@ -22,6 +22,11 @@ const void *ecs_owned_buffer(const void *address, size_t *size) {
     return NULL;
 }
 
+bool ecs_field(const void *address, const char **type, const char **field) {
+    (void)address, (void)type, (void)field;
+    return false;
+}
+
 // The locations at which tasks resume are reported on Linux only.
 bool ecs_read(const void *from, void *to, size_t size) {
     (void)from, (void)to, (void)size;

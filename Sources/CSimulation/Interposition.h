@@ -83,6 +83,10 @@ bool ecs_is_suspending_executor(const void *identity);
 /// Copies memory if all of it is readable. The compiler decides the layout of a suspended task.
 bool ecs_read(const void *from, void *to, size_t size);
 
+// The block of memory that contains an address and begins with a word of this kind; NULL if none is
+// found.
+const void *ecs_block(const void *address, bool (*is_start)(uintptr_t word), size_t *size);
+
 /// Whether the simulation, not an executor of the program, runs the calling thread's task.
 bool ecs_runs_job(void);
 

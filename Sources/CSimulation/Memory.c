@@ -115,24 +115,39 @@ static bool has_one_owner(uintptr_t object) {
     return ecs_read((const void *)(object + 8), &counts, sizeof counts) && counts == counts_of_one;
 }
 
-const void *ecs_owned_buffer(const void *address, size_t *size) {
-    // The words before the address are read some at a time.
-    enum { count = 512, farthest = 1 << 21 };
-    uintptr_t words[count], end = ((uintptr_t)address & ~(uintptr_t)7) + 8;
-    for (size_t far = 0; far < farthest; far += count - 1) {
-        uintptr_t start = end - sizeof words;
-        if (!ecs_read((const void *)start, words, sizeof words)) return NULL;
-        for (int i = count - 1; i > 0; i--) {
-            uintptr_t object = start + i * sizeof *words;
-            *size = is_block(object, words[i - 1]);
-            if (object + *size <= (uintptr_t)address || !is_collection(words[i])) continue;
-            return has_one_owner(object) ? (const void *)object : NULL;
-        }
-        end = start + sizeof *words;
+static bool contains(uintptr_t object, uintptr_t header, uintptr_t first, const void *address, size_t *size,
+                     bool (*is_start)(uintptr_t)) {
+    *size = is_block(object, header);
+    return object + *size > (uintptr_t)address && is_start(first);
+}
+
+const void *ecs_block(const void *address, bool (*is_start)(uintptr_t), size_t *size) {
+    // The words before the address are read page by page: the first one may begin the heap.
+    enum { page = 4096, count = page / sizeof(uintptr_t), farthest = 1 << 21 };
+    uintptr_t words[count], end = ((uintptr_t)address & ~(uintptr_t)7) + 8, first = end - farthest;
+    while (end > first) {
+        uintptr_t start = (end - 8) & ~(uintptr_t)(page - 1), header;
+        if (!ecs_read((const void *)start, words, end - start)) return NULL;
+        for (size_t i = (end - start) / sizeof *words; i-- > 1;)
+            if (contains(start + i * sizeof *words, words[i - 1], words[i], address, size, is_start))
+                return (const void *)(start + i * sizeof *words);
+        if (ecs_read((const void *)(start - 8), &header, sizeof header)
+            && contains(start, header, words[0], address, size, is_start))
+            return (const void *)start;
+        end = start;
     }
     return NULL;
 }
+
+const void *ecs_owned_buffer(const void *address, size_t *size) {
+    const void *buffer = ecs_block(address, is_collection, size);
+    return buffer && has_one_owner((uintptr_t)buffer) ? buffer : NULL;
+}
 #else
+const void *ecs_block(const void *address, bool (*is_start)(uintptr_t), size_t *size) {
+    (void)address, (void)is_start, (void)size;
+    return NULL;
+}
 const void *ecs_owned_buffer(const void *address, size_t *size) {
     (void)address, (void)size;
     return NULL;

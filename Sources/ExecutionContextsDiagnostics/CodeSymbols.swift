@@ -18,6 +18,14 @@ package enum CodeSymbols {
         return function
     }
 
+    /// The global or static variable that an address belongs to. The caller caches it.
+    package static func variable(at address: UInt) -> String? {
+        unsafe withText { text, size in
+            unsafe ecd_variable(address, text, size)
+                ? FunctionName(String(cString: text))?.text : nil
+        }
+    }
+
     /// The file and the line at which the function at an address begins, as "Store.swift:14".
     ///
     /// Nil without debug information, and on Apple's systems, where a program's file has none.

@@ -33,6 +33,59 @@ private final class Spin: @unchecked Sendable {
     }
 }
 
+/// A lock that its owner may take again.
+private final class Reentrant: @unchecked Sendable {
+    private let owner = Atomic<UInt32>(0)
+    private let isMended: Bool
+    private var depth = 0
+    var count = 0
+    init(isMended: Bool) { self.isMended = isMended }
+
+    func add(as own: UInt32, again: Bool = true) {
+        if owner.load(ordering: .relaxed) != own {
+            while !owner.compareExchange(expected: 0, desired: own, ordering: .acquiring).exchanged
+            {}
+        }
+        depth += 1
+        if again { add(as: own, again: false) } else { count += 1 }
+        depth -= 1
+        if depth > 0 { return }
+        if isMended {
+            owner.store(0, ordering: .releasing)
+        } else {
+            owner.store(0, ordering: .relaxed)
+        }
+    }
+}
+
+/// A flag, and a byte in the same word of memory.
+private final class Neighbours: @unchecked Sendable {
+    let isReady = Atomic(false)
+    var byte: UInt8 = 0
+    var data = 0
+}
+
+/// More atomics than a search keeps values of.
+private final class Many: @unchecked Sendable {
+    private final class Cell: Sendable { let value = Atomic(0) }
+    private let cells = (0..<70).map { _ in Cell() }
+    var data = 0
+
+    func publish(_ index: Int, isMended: Bool) {
+        data = index
+        for cell in cells[1...] { cell.value.store(1, ordering: .relaxed) }
+        if isMended {
+            cells[index].value.store(1, ordering: .releasing)
+        } else {
+            cells[index].value.store(1, ordering: .relaxed)
+        }
+    }
+
+    func receive(_ index: Int) -> Int {
+        cells[index].value.load(ordering: .acquiring) == 1 ? data : 0
+    }
+}
+
 /// A ring for one sender and one receiver.
 private final class Ring: @unchecked Sendable {
     private let slots = UnsafeMutablePointer<Int>.allocate(capacity: 2)
@@ -87,6 +140,28 @@ extension Program {
                         : shared.isReady.load(ordering: .relaxed)
                     if isReady { use(shared.data) }
                 })
+        },
+        Program("a flag beside a byte", .race) { isMended in
+            let shared = Neighbours()
+            return Parts(
+                {
+                    shared.data = 1
+                    if isMended {
+                        shared.isReady.store(true, ordering: .releasing)
+                    } else {
+                        shared.isReady.store(true, ordering: .relaxed)
+                    }
+                    shared.byte = 1
+                }, { if shared.isReady.load(ordering: .acquiring) { use(shared.data) } })
+        },
+        Program("one of many atomics", .race) { isMended in
+            let shared = Many()
+            return Parts(
+                { shared.publish(0, isMended: isMended) }, { use(shared.receive(0)) })
+        },
+        Program("a lock that its owner may take again", .race) { isMended in
+            let lock = Reentrant(isMended: isMended)
+            return Parts({ lock.add(as: 1) }, { lock.add(as: 2) }, holds: { lock.count == 2 })
         },
         Program("a missing fence", .race) { isMended in
             let shared = Published()

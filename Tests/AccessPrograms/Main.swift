@@ -2,7 +2,7 @@ import ExecutionContextsTesting
 
 /// Searches the programs, and prints a line for each wrong result and for each one that has run.
 ///
-/// `faults SEEDS SCHEDULES`, `mended SCHEDULES`, `replays`, `orders`.
+/// `faults SEEDS SCHEDULES`, `mended SCHEDULES`, `replays`, `orders [NAME]`.
 @main enum Main {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
@@ -11,8 +11,8 @@ import ExecutionContextsTesting
         case "faults": await findFaults(seeds: numbers[0], schedules: numbers[1])
         case "mended": await searchMended(schedules: numbers[0])
         case "replays": await replay()
-        case "orders": tryOrders()
-        default: print("faults SEEDS SCHEDULES, mended SCHEDULES, replays or orders")
+        case "orders": tryOrders(arguments.dropFirst().first)
+        default: print("faults SEEDS SCHEDULES, mended SCHEDULES, replays or orders [NAME]")
         }
     }
 
@@ -61,16 +61,21 @@ import ExecutionContextsTesting
         }
     }
 
-    /// Tries all orders of the mended programs that have finitely many.
-    private static func tryOrders() {
-        for program in Program.all where program.isFinite {
+    /// Tries all orders of the programs that have finitely many: proves the mended ones, and
+    /// refutes the others.
+    private static func tryOrders(_ name: String?) {
+        for program in Program.all where program.isFinite && name ?? program.name == program.name {
             let report = program.search(2_000, .exhaustive, isMended: true)
             check(report.failure == nil && report.isComplete, program.name, report)
+            let refuted = program.search(2_000, .exhaustive, isMended: false)
+            check(refuted.failure?.kind == program.kind, program.name, refuted)
+            if name != nil { print(report, refuted, separator: "\n") }
         }
     }
 
     private static func check(_ isRight: Bool, _ name: String, _ report: SimulationReport) {
-        print(isRight ? "right: \(name)" : "wrong: \(name)\n\(report)")
+        print(
+            isRight ? "right: \(name), \(report.schedules) schedules" : "wrong: \(name)\n\(report)")
     }
 }
 

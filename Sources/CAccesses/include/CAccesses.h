@@ -19,6 +19,10 @@ typedef struct ecs_order ecs_order;
 /// What an access does.
 typedef enum { ecs_load = 0, ecs_store = 1, ecs_update = 2 } ecs_access_kind;
 
+/// What an access of an atomic is to the schedule: nothing, not an atomic of the program; an access
+/// of the last value, without a scheduling point; or an access at one.
+typedef enum { ecs_unseen = 0, ecs_quiet = 1, ecs_seen = 2 } ecs_access_role;
+
 /// One access of a variable.
 typedef struct {
     /// The number of its simulated thread.
@@ -33,14 +37,19 @@ typedef struct {
 /// `ecs_order_enter`.
 typedef struct {
     /// The calling thread is about to access an atomic. The address of the code helps to find out
-    /// whether the atomic is the program's; false if it is not.
-    bool (*_Nonnull will_access)(
-        void *_Nonnull simulation, const void *_Nonnull atomic, ecs_access_kind kind,
+    /// whether the atomic is the program's. `is_total`: it is sequentially consistent.
+    ecs_access_role (*_Nonnull will_access)(
+        void *_Nonnull simulation, const void *_Nonnull atomic, ecs_access_kind kind, bool is_total,
         uintptr_t code);
-    /// It has done so; the values are those before and after.
+    /// The calling thread is about to pass a fence that is sequentially consistent.
+    void (*_Nonnull will_fence)(void *_Nonnull simulation, uintptr_t code);
+    /// Whether a load returns an earlier value, which its thread does not know to be overwritten.
+    bool (*_Nonnull loads_earlier)(void *_Nonnull simulation, const void *_Nonnull atomic);
+    /// It has done so; the values are those before and after. `version` identifies the value that
+    /// it has stored, or loaded; zero if it has loaded an earlier one, or if that is not known.
     void (*_Nonnull did_access)(
         void *_Nonnull simulation, const void *_Nonnull atomic, ecs_access_kind kind, uint64_t before,
-        uint64_t after);
+        uint64_t after, uint32_t version, uintptr_t code);
     /// The calling thread is about to take the lock of a `Mutex`, has taken it, has released it.
     void (*_Nonnull will_lock)(const uint32_t *_Nonnull mutex);
     void (*_Nonnull did_lock)(const uint32_t *_Nonnull mutex);
@@ -76,6 +85,15 @@ void ecs_order_enter(
 void ecs_order_leave(void);
 /// The order that the calling thread has entered.
 ecs_order *_Nullable ecs_order_of_caller(void);
+/// The state of the calling thread at a call: its registers, and its stack from there on. Zero if
+/// it is not known.
+uint64_t ecs_order_state(uintptr_t code);
+/// Whether the calling thread has written variables since it last asked.
+bool ecs_order_did_write(void);
+/// All threads know the last value of each atomic: time has passed.
+void ecs_order_settle(void);
+/// What identifies the value of an atomic; zero if it is not known.
+uint32_t ecs_order_version(const void *_Nullable atomic);
 /// Whether two threads have accessed the same memory, in any schedule.
 bool ecs_order_has_shared(const ecs_order *_Nonnull order);
 

@@ -13,6 +13,8 @@
 /// Writes the demangled name of the Swift function that contains an address; false if there is
 /// none.
 bool ecd_function(uintptr_t address, char *_Nonnull name, size_t size);
+/// The same for a global or static variable.
+bool ecd_variable(uintptr_t address, char *_Nonnull name, size_t size);
 /// Whether the compiler has made the function that an address belongs to, to find the metadata of
 /// types.
 bool ecd_is_made_by_compiler(uintptr_t address);

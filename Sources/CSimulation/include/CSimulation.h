@@ -313,6 +313,12 @@ const void *_Nullable ecs_stack_end(void);
 /// there is only one reference to it.
 const void *_Nullable ecs_owned_buffer(const void *_Nonnull address, size_t *_Nonnull size);
 
+/// The names of the class and of the stored property that an address is in; false if they are not
+/// known.
+bool ecs_field(
+    const void *_Nullable address, const char *_Nullable *_Nonnull type,
+    const char *_Nullable *_Nonnull field);
+
 /// The number that identifies the calling thread in the system's locks; zero where it is unknown.
 uint32_t ecs_thread(void);
 

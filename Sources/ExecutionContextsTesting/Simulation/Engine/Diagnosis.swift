@@ -96,6 +96,7 @@ struct Diagnosis {
             }
             return "'\(thread.name)' waits for '\(name)', which '\(holder.name)' holds"
         case .turn: return "'\(thread.name)' waits for others to run"
+        case .change: return "'\(thread.name)' waits in a loop for an atomic to change"
         case .systemLock(let lock) where lock.isExpectation:
             return
                 "'\(thread.name)' waits for an expectation of XCTest, or for a test's function to end"
@@ -174,7 +175,7 @@ struct Diagnosis {
         case .lock(let word):
             let holder = word.holder
             return scheduler.threads.filter { $0.number == holder && holder != 0 }
-        case .turn: return []
+        case .turn, .change: return []
         case .systemLock(let lock):
             return [scheduler.holder(of: lock, for: thread)].compactMap(\.self)
         case .counter(let counter):

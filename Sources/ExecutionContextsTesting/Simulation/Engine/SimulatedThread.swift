@@ -22,6 +22,18 @@ final class SimulatedThread: @unchecked Sendable {
         case coordinator(Word, writer: Word, writeContext: String)
         /// A step of another thread: it polls.
         case turn
+        /// A change of an atomic that its loop loads.
+        case change
+    }
+
+    /// A load of an atomic, by the loop that a thread may be in.
+    struct Poll {
+        let atomic: Word
+        let code: UInt
+        /// The number of the value.
+        let version: UInt32
+        /// The state of the thread before it; zero if it is not known.
+        let state: UInt64
     }
 
     /// A lock of the library, or of the system.
@@ -103,6 +115,14 @@ final class SimulatedThread: @unchecked Sendable {
     var waitsOutside = false
     /// The step at which it began to wait for a system condition or lock.
     var waitNumber = 0
+    /// The loads that it has made since it did anything else, and how many operations it had made
+    /// by then.
+    var polls: [Poll] = []
+    var lastPoll = 0
+    /// Its state before the load that follows, if it has made that load before.
+    var loopState: UInt64 = 0
+    /// Whether an atomic has changed for which it waits.
+    var isChanged = false
     /// What it will wait for when it next parks.
     var awaited: Wait?
     /// The locks of the library that it holds, by their owners' words.
@@ -177,7 +197,7 @@ final class SimulatedThread: @unchecked Sendable {
         (operations, run, deadline, isolation) = (0, 0, .max, 0)
         (hasToken, wasWoken, hasYielded, isQueued) = (false, false, false, false)
         (wait, awaited, refused, task, intent) = (.nothing, nil, nil, nil, nil)
-        (resumed, isYielding) = ([], false)
+        (resumed, isYielding, polls) = ([], false, [])
     }
 
     /// The number that identifies it in locks and waiters; zero while no system thread runs it.

@@ -95,6 +95,7 @@ extension SimulationScheduler {
                 case .systemLock(let lock): isOver(lock, thread)
                 case .counter(let counter): canTake(counter, thread)
                 case .turn: steps != thread.waitNumber
+                case .change: hasChange(for: thread)
                 default: true
                 }
             if !canGoOn, now < thread.deadline { allowed &= ~(1 << UInt64(thread.id)) }
@@ -115,15 +116,31 @@ extension SimulationScheduler {
         thread.wait = .nothing
     }
 
+    /// Runs other threads until one of them has changed an atomic that the caller's loop loads.
+    func waitForChange(_ thread: SimulatedThread, for intent: Intent) {
+        step(thread)
+        thread.intent = intent
+        (thread.wait, thread.waitNumber, thread.deadline) = (.change, steps, .max)
+        thread.isChanged = false
+        lockWaiters |= 1 << UInt64(thread.id)
+        pass(from: thread, choose(thread, stays: false))
+        lockWaiters &= ~(1 << UInt64(thread.id))
+        (thread.wait, thread.intent, thread.polls) = (.nothing, nil, [])
+    }
+
     /// Lets threads poll where no other one can run; returns whether there are any.
     func letPollersContinue() -> Bool {
-        var found = false
-        for thread in threads where lockWaiters & 1 << UInt64(thread.id) != 0 {
-            guard case .turn = thread.wait else { continue }
-            thread.waitNumber = -1
-            found = true
+        let waiters = threads.filter { lockWaiters & 1 << UInt64($0.id) != 0 }
+        let pollers = waiters.filter { if case .turn = $0.wait { true } else { false } }
+        for thread in pollers { thread.waitNumber = -1 }
+        if !pollers.isEmpty { return true }
+        let loops = waiters.filter { if case .change = $0.wait { true } else { false } }
+        for thread in loops {
+            // Perhaps its loop ends by itself, and it could have gone on before others have.
+            if steps != thread.waitNumber { chooser.orders?.isCut = true }
+            thread.isChanged = true
         }
-        return found
+        return !loops.isEmpty
     }
 
     /// Suspends the thread for a time; nothing wakes it earlier.
@@ -230,6 +247,7 @@ extension SimulationScheduler {
         stepOfTime = steps
         log?.passTime()
         memory?.synchronizeAll()
+        hosts.order?.settle()
         forEachSleeper { if $0.deadline <= now { wake($0) } }
         clock.fireDue(self)
         return true

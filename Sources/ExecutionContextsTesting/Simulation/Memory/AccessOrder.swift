@@ -45,14 +45,23 @@ internal import ExecutionContexts
     /// All that has happened precedes what the calling thread does next.
     func acquireAll() { ecs_order_acquire_all() }
 
+    /// Time has passed, so that all stores are visible.
+    func settle() { ecs_order_settle() }
+
     private static let setHooks: Void = unsafe ecs_set_access_hooks(
         ecs_access_hooks(
-            will_access: { unsafe HostThread.of($0).willAccess(Word($1), $2, in: $3) },
-            did_access: { unsafe HostThread.of($0).didAccess(Word($1), $2, $3, $4) },
+            will_access: {
+                unsafe HostThread.of($0).willAccess(Word($1), $2, isTotal: $3, in: $4)
+            },
+            will_fence: { unsafe HostThread.of($0).willFence(in: $1) },
+            loads_earlier: { unsafe HostThread.of($0).loadsEarlier(Word($1)) },
+            did_access: {
+                unsafe HostThread.of($0).didAccess(Word($1), $2, $3, $4, version: $5, in: $6)
+            },
             will_lock: { unsafe HostThread.current?.willLock(SystemLock(mutex: $0), waits: true) },
             did_lock: { unsafe HostThread.current?.didLock(SystemLock(mutex: $0)) },
             did_unlock: { _ = unsafe HostThread.current?.didUnlock(SystemLock(mutex: $0)) },
             owned_buffer: { unsafe ecs_owned_buffer($0, $1) },
-            did_race: { unsafe HostThread.of($0).didRace($2, $3) },
+            did_race: { unsafe HostThread.of($0).didRace(Word($1), $2, $3) },
             did_free: { unsafe HostThread.of($0).didFreeAtomic(Word($1)) }))
 }

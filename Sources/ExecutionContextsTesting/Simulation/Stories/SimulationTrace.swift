@@ -48,6 +48,9 @@ final class SimulationTrace {
     /// The source locations of the threads involved in the failure.
     var locations: [(name: String, location: CallerLocation?)] = []
 
+    /// The variable of a data race, if its name is known.
+    var variable: String?
+
     /// All events, each with its step.
     var texts: [(step: Int, text: String)] {
         all.map { ($0.step, "'\($0.thread)' \(Self.text($0.event))") }
@@ -184,7 +187,8 @@ final class SimulationTrace {
     var story: Story {
         Story(
             rows, tasks: tasks, variables: variables,
-            notes: Reentries(all.map { ($0.thread, $0.event) }).lines,
+            notes: Reentries(all.map { ($0.thread, $0.event) }).lines
+                + (variable.map { ["the variable is '\($0)'"] } ?? []),
             locations)
     }
 

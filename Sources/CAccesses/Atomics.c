@@ -49,12 +49,12 @@ static uint32_t exchange_owner(uint32_t *mutex, uint32_t expected, uint32_t desi
     else ecs_order_release(mutex);
     // That it is an atomic: its number is forgotten with its memory.
     if (!ecs_own.unchecked) ecs_check(mutex, sizeof *mutex, true, true, code);
+    // A lock that is otherwise used as an atomic has values.
+    bool has_values = ecs_has_values(mutex);
     uint32_t found = expected;
     bool is_done = __atomic_compare_exchange_n(mutex, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     ecs_own.refused = is_done || !locks ? NULL : mutex;
-    ecs_own.is_quiet = true;
-    // A lock that is otherwise used as an atomic has values.
-    if (is_done && ecs_order_version(mutex))
+    if (is_done && has_values)
         ecs_did_update(mutex, sizeof *mutex, expected, desired, locks ? ecs_acquiring : ecs_releasing);
     if (is_done && locks) {
         ecs_order_acquire(mutex);

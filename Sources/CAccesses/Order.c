@@ -11,7 +11,7 @@
 // still race with. Cells and what objects pass on are in hash tables by address. An entry of an
 // earlier schedule is free.
 //
-// Of the first atomics of a schedule the latest values are kept, by number. A load may return any
+// Of some atomics the latest values are kept, by number: of as many as there is room for. A load may return any
 // of them that its thread does not know to be overwritten, as `SimulatedMemory` defines it.
 
 // As many as a schedule has threads; how many accesses a cell has.
@@ -322,22 +322,27 @@ static void begin_with(history *atomic, size_t size, ecs_value value, const view
     memset(atomic->loaded, 0, sizeof atomic->loaded);
 }
 
-// The values of an atomic, the last of which is the one in memory. NULL if it has only that one.
+static history *known_history(const void *address) {
+    for (unsigned i = 0; i < ecs_own.order->atomic_count; i++)
+        if (ecs_own.order->atomics[i].address == address) return &ecs_own.order->atomics[i];
+    return NULL;
+}
+
+bool ecs_has_values(const void *address) { return known_history(address); }
+
+// The values of an atomic, the last of which is the one in memory. NULL if there is no room.
 static history *history_of(const void *address, size_t size, ecs_value value) {
     ecs_order *order = ecs_own.order;
-    history *found = NULL;
-    for (unsigned i = 0; i < order->atomic_count; i++) {
-        history *atomic = &order->atomics[i];
-        if (atomic->address == address) {
-            if (atomic->size != size || atomic->values[atomic->last % most_values] != value) {
-                // What the value before passes on, this one may.
-                begin_with(atomic, size, value, &atomic->passed[atomic->last % most_values]);
-                atomic->is_foreign = true;
-            }
-            return atomic;
+    history *found = known_history(address);
+    if (found) {
+        if (found->size != size || found->values[found->last % most_values] != value) {
+            // What the value before passes on, this one may.
+            begin_with(found, size, value, &found->passed[found->last % most_values]);
+            found->is_foreign = true;
         }
-        if (!atomic->address) found = atomic;
+        return found;
     }
+    found = known_history(NULL);
     if (!found) {
         if (order->atomic_count == most_atomics) return NULL;
         found = &order->atomics[order->atomic_count++];
@@ -354,7 +359,8 @@ static size_t number_of(const history *atomic) { return (size_t)(atomic - ecs_ow
 // The number of the value that a load returns: the last one, or one that the thread does not know
 // to be overwritten, if the schedule decides so. It is not `unwanted`.
 static uint32_t choose(history *atomic, int order, const ecs_value *unwanted) {
-    if (ecs_own.is_quiet || atomic->is_foreign) return atomic->last;
+    // All that others did to an object precedes its deinit.
+    if (ecs_own.unchecked || ecs_own.is_quiet || atomic->is_foreign) return atomic->last;
     uint32_t thread = ecs_own.thread, oldest = own()->now.oldest[number_of(atomic)], chosen = atomic->last;
     if (order == ecs_total && oldest < ecs_own.order->total[number_of(atomic)])
         oldest = ecs_own.order->total[number_of(atomic)];
@@ -421,14 +427,11 @@ static void add(history *atomic, ecs_value value, int order, bool is_update) {
 }
 
 uint32_t ecs_order_version(const void *address) {
-    for (unsigned i = 0; ecs_own.order && i < ecs_own.order->atomic_count; i++) {
-        const history *atomic = &ecs_own.order->atomics[i];
-        if (atomic->address != address) continue;
-        // Code that is not seen may have written it.
-        ecs_value value = atomic->values[atomic->last % most_values];
-        return memcmp(address, &value, atomic->size) ? 0 : atomic->version;
-    }
-    return 0;
+    const history *atomic = ecs_own.order ? known_history(address) : NULL;
+    if (!atomic) return 0;
+    // Code that is not seen may have written it.
+    ecs_value value = atomic->values[atomic->last % most_values];
+    return memcmp(address, &value, atomic->size) ? 0 : atomic->version;
 }
 
 void ecs_order_settle(void) {
@@ -504,10 +507,7 @@ static ecs_access shown(const access *access) {
 }
 
 static void forget(cell *cell, bool is_freed) {
-    if (is_freed && cell->has_atomic) {
-        forget_atomics(ecs_own.order, cell->word << 3, 8);
-        ecs_hooks.did_free(ecs_own.simulation, (const void *)(cell->word << 3));
-    }
+    if (is_freed && cell->has_atomic) ecs_hooks.did_free(ecs_own.simulation, (const void *)(cell->word << 3));
     memset(cell->accesses, 0, sizeof cell->accesses);
     if (is_freed) cell->has_atomic = false;
 }
@@ -561,8 +561,8 @@ static void check(uintptr_t word, access new, bool has_forgotten) {
                 return check(word, new, true);
             }
             order->has_failed = true;
-            ecs_hooks.did_race(
-                ecs_own.simulation, (const void *)(word << 3), shown(&new), shown(old));
+            uintptr_t byte = (word << 3) + (unsigned)__builtin_ctz(old->bytes & new.bytes);
+            ecs_hooks.did_race(ecs_own.simulation, (const void *)byte, shown(&new), shown(old));
             return;
         }
         // Whatever could race with the old access races with the new one.
@@ -624,6 +624,7 @@ void ecs_order_forget(const void *start, size_t size) {
     ecs_order *order = ecs_own.order;
     if (!order) return;
     if (start == order->owned) order->owned = NULL;
+    forget_atomics(order, (uintptr_t)start, size);
     forget_all(order, start, size, true);
 }
 
@@ -635,6 +636,8 @@ bool ecs_order_may_share(const void *object) {
 void ecs_order_own(const void *object, size_t size) {
     ecs_order *order = ecs_own.order;
     forget_all(order, object, size, false);
+    for (unsigned i = 0; i < order->atomic_count; i++)
+        if ((uintptr_t)order->atomics[i].address - (uintptr_t)object < size) see(&order->atomics[i], order->atomics[i].last);
     order->owned = object;
     order->owner = ecs_own.thread;
     order->owned_in = order->turn;

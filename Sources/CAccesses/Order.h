@@ -57,6 +57,8 @@ ecs_value ecs_did_load(const void *atomic, size_t size, ecs_value value, int ord
 void ecs_did_store(const void *atomic, size_t size, ecs_value before, ecs_value after, int order);
 void ecs_did_update(const void *atomic, size_t size, ecs_value before, ecs_value after, int order);
 void ecs_did_fence(int order);
+/// Whether more than the last value of an atomic is known.
+bool ecs_has_values(const void *atomic);
 /// Whether an exchange fails, with the order for that, since it finds another value than the
 /// expected one: `value`, which is first the one in memory.
 bool ecs_fails(const void *atomic, size_t size, ecs_value *value, ecs_value expected, int order);

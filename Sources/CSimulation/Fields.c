@@ -10,8 +10,9 @@ enum { superclass_at = 1, description_at = 5, word_count };
 // the class has their offsets.
 enum { flags_at, name_at = 2, fields_at = 4, field_count_at = 9, offsets_at = 10, part_count };
 enum { kind_of_class = 16, kind_mask = 31, inherits_resilience = 1 << 29 };
-// Of the fields: how many bytes precede the first one and are between two, and where its name is.
-enum { first_field = 16, field_size = 12, field_name = 8 };
+// Of the fields: where their size and their count are, how many bytes precede the first one, and
+// where its name is.
+enum { sizes_at = 8, first_field = 16, field_size = 12, field_name = 8 };
 enum { most_superclasses = 8, most_fields = 1000 };
 
 static bool is_object(uintptr_t metadata) {
@@ -39,7 +40,12 @@ bool ecs_field(const void *address, const char **type, const char **field) {
         uint32_t parts[part_count];
         if (!ecs_read((const void *)description, parts, sizeof parts)) return false;
         if (parts[flags_at] & inherits_resilience || parts[field_count_at] > most_fields) return false;
+        // Without reflection there are none.
+        if (!parts[fields_at] && parts[field_count_at]) return false;
         uintptr_t fields = description + 4 * fields_at + (uintptr_t)(intptr_t)(int32_t)parts[fields_at];
+        uint32_t sizes[2];
+        if (parts[field_count_at] && (!ecs_read((const void *)(fields + sizes_at), sizes, sizeof sizes)
+            || sizes[0] >> 16 != field_size || sizes[1] != parts[field_count_at])) return false;
         for (uint32_t i = 0; i < parts[field_count_at]; i++) {
             uintptr_t at = metadata + sizeof at * (parts[offsets_at] + i), name = fields + first_field + field_size * i + field_name;
             int32_t to_name;

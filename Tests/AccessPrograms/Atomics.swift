@@ -65,6 +65,14 @@ private final class Neighbours: @unchecked Sendable {
     var data = 0
 }
 
+/// Counts its users; the last one finds all of them.
+private final class Counted: Sendable {
+    let users = Atomic(0)
+    private let seen: Published
+    init(_ seen: Published) { self.seen = seen }
+    deinit { seen.count.store(users.load(ordering: .relaxed), ordering: .relaxed) }
+}
+
 /// More atomics than a search keeps values of.
 private final class Many: @unchecked Sendable {
     private final class Cell: Sendable { let value = Atomic(0) }
@@ -153,6 +161,22 @@ extension Program {
                     }
                     shared.byte = 1
                 }, { if shared.isReady.load(ordering: .acquiring) { use(shared.data) } })
+        },
+        Program("a deinit that reads what its users have counted", .wrong) { isMended in
+            let seen = Published()
+            let shared = Mutex([Counted(seen), nil])
+            shared.withLock { $0[1] = $0[0] }
+            let body = { (index: Int) in
+                let own = shared.withLock { $0[index].take() }
+                if isMended {
+                    own?.users.add(1, ordering: .relaxed)
+                } else {
+                    let users = own?.users.load(ordering: .relaxed) ?? 0
+                    own?.users.store(users + 1, ordering: .relaxed)
+                }
+            }
+            return Parts(
+                { body(0) }, { body(1) }, holds: { seen.count.load(ordering: .relaxed) == 2 })
         },
         Program("one of many atomics", .race) { isMended in
             let shared = Many()

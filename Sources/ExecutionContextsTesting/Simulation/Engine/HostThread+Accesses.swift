@@ -130,7 +130,7 @@ extension SimulationScheduler {
 
     /// Whether a thread's loop that waits may do anything else: an atomic has changed, or the time.
     func hasChange(for thread: SimulatedThread) -> Bool {
-        thread.isChanged || stepOfTime >= thread.waitNumber || hasChanged(thread.polls)
+        thread.isChanged || isFair || now != thread.waitTime || hasChanged(thread.polls)
     }
 
     func didLoad(
@@ -146,7 +146,7 @@ extension SimulationScheduler {
         thread.polls = []
         guard lockWaiters != 0 else { return }
         for other in threads where lockWaiters & 1 << UInt64(other.id) != 0 {
-            guard case .change = other.wait, !other.isChanged, stepOfTime < other.waitNumber,
+            guard case .change = other.wait, !other.isChanged, now == other.waitTime,
                 other.polls.contains(where: { $0.atomic == atomic })
             else { continue }
             other.isChanged = true
@@ -170,6 +170,7 @@ extension SimulationScheduler {
         _ thread: SimulatedThread, _ variable: Word, _ access: ecs_access, _ earlier: ecs_access
     ) {
         let other = threads[Int(earlier.thread)].name
+        let isFirst = failure == nil
         fail(
             .dataRace,
             "'\(thread.name)' \(access.is_write ? "writes" : "reads") a variable that '\(other)' has \(earlier.is_write ? "written" : "read"), "
@@ -179,7 +180,7 @@ extension SimulationScheduler {
                 (thread.name, CallerLocation(of: UInt(access.code))),
                 (other, CallerLocation(of: UInt(earlier.code))),
             ])
-        trace?.variable = VariableName.of(variable)
+        if isFirst, failure != nil { trace?.variable = VariableName.of(variable) }
     }
 }
 

@@ -121,8 +121,9 @@ final class SimulatedThread: @unchecked Sendable {
     var lastPoll = 0
     /// Its state before the load that follows, if it has made that load before.
     var loopState: UInt64 = 0
-    /// Whether an atomic has changed for which it waits.
+    /// Whether an atomic has changed for which it waits, and since when it does.
     var isChanged = false
+    var waitTime = Int64(0)
     /// What it will wait for when it next parks.
     var awaited: Wait?
     /// The locks of the library that it holds, by their owners' words.

@@ -121,7 +121,7 @@ extension SimulationScheduler {
         step(thread)
         thread.intent = intent
         (thread.wait, thread.waitNumber, thread.deadline) = (.change, steps, .max)
-        thread.isChanged = false
+        (thread.isChanged, thread.waitTime) = (false, now)
         lockWaiters |= 1 << UInt64(thread.id)
         pass(from: thread, choose(thread, stays: false))
         lockWaiters &= ~(1 << UInt64(thread.id))

@@ -11,8 +11,9 @@
 // still race with. Cells and what objects pass on are in hash tables by address. An entry of an
 // earlier schedule is free.
 //
-// Of some atomics the latest values are kept, by number: of as many as there is room for. A load may return any
-// of them that its thread does not know to be overwritten, as `SimulatedMemory` defines it.
+// Of some atomics the latest values are kept, by number: of as many as there is room for. A load
+// may return any of them that its thread does not know to be overwritten, as `SimulatedMemory`
+// defines it.
 
 // As many as a schedule has threads; how many accesses a cell has.
 enum { most_threads = 64, most_accesses = 4 };

@@ -18,13 +18,25 @@ static void forget(void *memory) {
     if (memory && ecs_order_of_caller()) ecs_order_forget(memory, malloc_usable_size(memory));
 }
 
+// A look-up that follows one which has failed frees the message of that.
 static void *known_free;
-// Before any function of the program frees something in the middle of a look-up.
-__attribute__((constructor(101))) static void find_free(void) { ecs_original(&known_free, "free", NULL); }
+static ECS_THREAD_LOCAL bool looks_up;
+static on_memory *original_free(void) {
+    if (looks_up) return NULL;
+    looks_up = true;
+    on_memory *original = (on_memory *)ecs_original(&known_free, "free", NULL);
+    looks_up = false;
+    return original;
+}
+// Before the program has other threads.
+__attribute__((constructor(101))) static void find_free(void) { original_free(); }
 
 __attribute__((weak)) void free(void *memory) {
     forget(memory);
-    ((on_memory *)ecs_original(&known_free, "free", NULL))(memory);
+    on_memory *original = (on_memory *)__atomic_load_n(&known_free, __ATOMIC_RELAXED);
+    if (!original) original = original_free();
+    // In the middle of the look-up, the message is left.
+    if (original) original(memory);
 }
 
 // Copy-on-write: the only owner of a buffer or an object writes it in place.

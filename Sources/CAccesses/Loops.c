@@ -22,6 +22,7 @@ static void add(search *search, uint64_t value) {
     search->state ^= search->state >> 32;
 }
 
+// The registers that a function preserves for its caller, by their numbers for the unwinder.
 #if defined(__x86_64__)
 static const int registers[] = {3, 6, 12, 13, 14, 15};
 #elif defined(__aarch64__)
@@ -30,7 +31,8 @@ static const int registers[] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29};
 static const int registers[] = {};
 #endif
 
-// Those of its caller that a function preserves, and the stack from there on.
+// Adds these of the frame of the call, and the stack from there on. It reads frames of functions
+// that are running, parts of which a sanitizer may guard.
 __attribute__((no_sanitize("address", "thread")))
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument) {
     search *search = argument;

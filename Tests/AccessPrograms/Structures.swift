@@ -169,10 +169,12 @@ private final class Treiber: Sendable {
 
 /// The queue of Michael and Scott.
 private final class Queue: @unchecked Sendable {
+    // Unchecked: the queue's atomics order the accesses of the value, or do not.
     private final class Node: @unchecked Sendable {
         var value = 0
         let next = Atomic<UnsafeRawPointer?>(nil)
 
+        // Unretained: `nodes` keeps each node as long as the queue, and the queue's users keep it.
         var pointer: UnsafeRawPointer {
             UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         }
@@ -598,6 +600,7 @@ extension Program {
             let flags = Flags()
             return Parts(
                 {
+                    // In simulated time.
                     Thread.sleep(forTimeInterval: 2)
                     flags.seen.0 = flags.second.load(ordering: .acquiring)
                     flags.first.store(1, ordering: .releasing)

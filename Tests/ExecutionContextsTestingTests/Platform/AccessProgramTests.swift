@@ -26,6 +26,14 @@ struct AccessProgramTests {
         try await expectRight(programs: 136, "orders")
     }
 
+    @Test func `Law 33: a race of a stored property names it, and its story names the atomics`()
+        async throws
+    {
+        let run = try await ProgramRun("AccessPrograms", ["orders", "Peterson's lock"])
+        #expect(run.lines.contains { $0.contains("the variable is 'Peterson.count'") })
+        #expect(run.lines.contains { $0.contains("'Peterson.turn'") })
+    }
+
     private func expectRight(programs: Int, _ arguments: String...) async throws {
         let run = try await ProgramRun("AccessPrograms", arguments)
         #expect(run.exitCode == 0)
